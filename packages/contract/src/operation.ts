@@ -1,0 +1,87 @@
+/**
+ * One operation of the API: where it is, who may call it, what it takes and what it answers.
+ *
+ *     export const getGroup = operation({
+ *       id: 'get_group', method: 'GET', path: '/auth/group/{group_id}/', access: 'superuser', tag: 'groups',
+ *       summary: 'One group with its members', params: z.object({ group_id: id() }), answer: [200, UserGroup],
+ *     });
+ *
+ * The server binds a handler to it, the web client calls it, the OpenAPI description lists it. Nothing says it again.
+ */
+import { z } from 'zod';
+
+/** Who may call, each level stricter than the one before, except that a superuser needs neither verification nor profile. */
+export type Access = 'anonymous' | 'active' | 'verified' | 'reader' | 'member' | 'superuser';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** How large a body may be; the sizes are settings. */
+export type BodySize = 'ordinary' | 'images' | 'upload';
+
+export interface Operation<
+  Params extends z.ZodType = z.ZodType,
+  Query extends z.ZodType = z.ZodType,
+  Body extends z.ZodType = z.ZodType,
+  Answer = unknown,
+> {
+  id: string;
+  method: Method;
+  path: string;
+  access: Access;
+  tag: string;
+  summary: string;
+  description?: string;
+  params: Params;
+  query: Query;
+  body: { schema: Body; form: boolean; optional: boolean; size: BodySize } | undefined;
+  answer: { status: number; schema: z.ZodType<Answer> | undefined; mediaType: string };
+  /** Refusals beyond those every operation can give, for the description. */
+  refusals: Record<number, string>;
+  /** A GET that changes something: refused when a browser sends it by navigation or from another site. */
+  unsafeGet: boolean;
+  /** Lists with `page` and `page_size`. */
+  paginated: boolean;
+}
+
+const none = z.object({});
+type None = typeof none;
+
+interface Definition<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType, Answer> {
+  id: string;
+  method: Method;
+  path: string;
+  access: Access;
+  tag: string;
+  summary: string;
+  description?: string;
+  params?: Params;
+  query?: Query;
+  body?: Body;
+  form?: boolean;
+  optionalBody?: boolean;
+  bodySize?: BodySize;
+  answer: [status: number, schema?: z.ZodType<Answer>];
+  mediaType?: string;
+  refusals?: Record<number, string>;
+  unsafeGet?: boolean;
+  paginated?: boolean;
+}
+
+export function operation<
+  Params extends z.ZodType = None,
+  Query extends z.ZodType = None,
+  Body extends z.ZodType = z.ZodUndefined,
+  Answer = void,
+>(definition: Definition<Params, Query, Body, Answer>): Operation<Params, Query, Body, Answer> {
+  const { params, query, body, form, optionalBody, bodySize, answer, mediaType, refusals, ...rest } = definition;
+  return {
+    ...rest,
+    params: params ?? (none as unknown as Params),
+    query: query ?? (none as unknown as Query),
+    body: body && { schema: body, form: form ?? false, optional: optionalBody ?? false, size: bodySize ?? 'ordinary' },
+    answer: { status: answer[0], schema: answer[1], mediaType: mediaType ?? 'application/json' },
+    refusals: refusals ?? {},
+    unsafeGet: definition.unsafeGet ?? false,
+    paginated: definition.paginated ?? false,
+  };
+}

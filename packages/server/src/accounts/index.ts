@@ -1,0 +1,18 @@
+export {
+  type Administrator,
+  createAdministrator,
+  createResourceAndProfile,
+  defaultProfile,
+  defaultResource,
+  ensureDefaultGroup,
+  findPython,
+  UnusableData,
+} from './first-data.ts';
+export { createProvider, type Provider } from './oauth/provider.ts';
+export { oauthRoutes } from './oauth/routes.ts';
+export { accountRoutes } from './routes.ts';
+export { authenticator } from './sign-in.ts';
+export { knownGroupIds } from './store/groups.ts';
+export { countResources, findResource, preventSubmissions } from './store/resources.ts';
+export { findActiveUser, superuserExists } from './store/users.ts';
+export { createTokens } from './tokens.ts';

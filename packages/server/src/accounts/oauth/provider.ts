@@ -1,0 +1,206 @@
+/**
+ * External accounts: where to send a person, and who came back.
+ *
+ * `google` and `github` are built in, since they have no common discovery of the account's e-mail address; any other name
+ * is an OpenID Connect provider that describes itself.
+ */
+import * as openid from 'openid-client';
+
+import type { OAuthSettings } from '../../settings/index.ts';
+
+export interface ExternalAccount {
+  /** `google`, `github`, or `openid` for every other provider. */
+  oauth_name: string;
+  account_id: string;
+  account_email: string | undefined;
+}
+
+export interface AuthorizationRequest {
+  redirectUri: string;
+  state: string;
+  scopes: string[] | undefined;
+  /** A secret of this sign-in; its hash goes along, so that a stolen code is worth nothing. */
+  codeVerifier: string;
+}
+
+export interface CallbackAnswer {
+  redirectUri: string;
+  search: URLSearchParams;
+  codeVerifier: string;
+}
+
+export interface Provider {
+  authorizationUrl(request: AuthorizationRequest): Promise<string>;
+  /** The access token for the code of a callback. */
+  exchange(answer: CallbackAnswer): Promise<string>;
+  account(accessToken: string): Promise<ExternalAccount>;
+}
+
+/** Where a built-in provider lives; tests point it to a stand-in. */
+export interface Endpoints {
+  authorize: string;
+  token: string;
+  api: string;
+}
+
+const GOOGLE: Endpoints = {
+  authorize: 'https://accounts.google.com/o/oauth2/v2/auth',
+  token: 'https://oauth2.googleapis.com/token',
+  api: 'https://people.googleapis.com/v1',
+};
+const GITHUB: Endpoints = {
+  authorize: 'https://github.com/login/oauth/authorize',
+  token: 'https://github.com/login/oauth/access_token',
+  api: 'https://api.github.com',
+};
+
+const TIMEOUT_SECONDS = 15;
+
+async function fetchJson(url: string, init: RequestInit): Promise<unknown> {
+  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_SECONDS * 1000) });
+  if (!response.ok) throw new Error(`${new URL(url).host} answered ${response.status}`);
+  return response.json();
+}
+
+/** A provider whose account is read by a function of its own. */
+function builtIn(
+  settings: OAuthSettings,
+  endpoints: Endpoints,
+  defaultScopes: string[],
+  readAccount: (get: (path: string) => Promise<unknown>) => Promise<ExternalAccount>,
+): Provider {
+  return {
+    async authorizationUrl({ redirectUri, state, scopes }) {
+      const url = new URL(endpoints.authorize);
+      url.search = new URLSearchParams({
+        response_type: 'code',
+        client_id: settings.id,
+        redirect_uri: redirectUri,
+        state,
+        scope: (scopes ?? defaultScopes).join(' '),
+      }).toString();
+      return url.href;
+    },
+    async exchange({ redirectUri, search }) {
+      const answer = (await fetchJson(endpoints.token, {
+        method: 'POST',
+        headers: { accept: 'application/json' },
+        body: new URLSearchParams({
+          grant_type: 'authorization_code',
+          code: search.get('code') ?? '',
+          redirect_uri: redirectUri,
+          client_id: settings.id,
+          client_secret: settings.secret,
+        }),
+      })) as { access_token?: string };
+      if (typeof answer.access_token !== 'string') throw new Error('the provider gave no access token');
+      return answer.access_token;
+    },
+    account: (accessToken) =>
+      readAccount((path) =>
+        fetchJson(`${endpoints.api}${path}`, {
+          headers: { authorization: `Bearer ${accessToken}`, accept: 'application/json' },
+        }),
+      ),
+  };
+}
+
+interface GooglePerson {
+  resourceName: string;
+  emailAddresses?: { value: string; metadata?: { primary?: boolean } }[];
+}
+
+const google = (settings: OAuthSettings, endpoints: Endpoints) =>
+  builtIn(
+    settings,
+    endpoints,
+    ['https://www.googleapis.com/auth/userinfo.profile', 'https://www.googleapis.com/auth/userinfo.email'],
+    async (get) => {
+      const person = (await get('/people/me?personFields=emailAddresses')) as GooglePerson;
+      const primary = person.emailAddresses?.find((address) => address.metadata?.primary);
+      return { oauth_name: 'google', account_id: person.resourceName, account_email: primary?.value };
+    },
+  );
+
+interface GithubEmail {
+  email: string;
+  primary: boolean;
+}
+
+const github = (settings: OAuthSettings, endpoints: Endpoints) =>
+  builtIn(settings, endpoints, ['user', 'user:email'], async (get) => {
+    const user = (await get('/user')) as { id: number; email: string | null };
+    const emails = user.email === null ? ((await get('/user/emails')) as GithubEmail[]) : [];
+    const email = user.email ?? (emails.find((one) => one.primary) ?? emails[0])?.email;
+    return { oauth_name: 'github', account_id: String(user.id), account_email: email };
+  });
+
+function clientAuthentication(metadata: openid.ServerMetadata, secret: string): openid.ClientAuth {
+  const supported = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+  const first = supported.find((method) => method === 'client_secret_basic' || method === 'client_secret_post');
+  return first === 'client_secret_post' ? openid.ClientSecretPost(secret) : openid.ClientSecretBasic(secret);
+}
+
+/** An OpenID Connect provider; its description is fetched now. */
+async function openidConnect(settings: OAuthSettings): Promise<Provider> {
+  const address = new URL(settings.discovery!);
+  const insecure = address.protocol === 'http:';
+  const discovered = await openid.discovery(address, settings.id, undefined, openid.None(), {
+    timeout: TIMEOUT_SECONDS,
+    ...(insecure ? { execute: [openid.allowInsecureRequests] } : {}),
+  });
+  const metadata = discovered.serverMetadata();
+  const configuration = (changes: Partial<openid.ServerMetadata> = {}) => {
+    const config = new openid.Configuration(
+      { ...metadata, ...changes },
+      settings.id,
+      settings.secret,
+      clientAuthentication(metadata, settings.secret),
+    );
+    config.timeout = TIMEOUT_SECONDS;
+    if (insecure) openid.allowInsecureRequests(config);
+    return config;
+  };
+  const withChallenge = metadata.code_challenge_methods_supported?.includes('S256') ?? false;
+  return {
+    async authorizationUrl({ redirectUri, state, scopes, codeVerifier }) {
+      const challenge: Record<string, string> = withChallenge
+        ? { code_challenge: await openid.calculatePKCECodeChallenge(codeVerifier), code_challenge_method: 'S256' }
+        : {};
+      const parameters = {
+        response_type: 'code',
+        redirect_uri: redirectUri,
+        state,
+        scope: (scopes ?? ['openid', 'email']).join(' '),
+        ...challenge,
+      };
+      return openid.buildAuthorizationUrl(configuration(), parameters).href;
+    },
+    async exchange({ redirectUri, search, codeVerifier }) {
+      const current = new URL(redirectUri);
+      for (const name of ['code', 'state', 'iss']) if (search.has(name)) current.searchParams.set(name, search.get(name)!);
+      // Web clients may pass on only the parameters they know, so the issuer is compared when it is there.
+      const config = configuration(search.has('iss') ? {} : { authorization_response_iss_parameter_supported: false });
+      const answer = await openid.authorizationCodeGrant(config, current, {
+        expectedState: search.get('state') ?? openid.skipStateCheck,
+        ...(withChallenge ? { pkceCodeVerifier: codeVerifier } : {}),
+      });
+      return answer.access_token;
+    },
+    async account(accessToken) {
+      const info = await openid.fetchUserInfo(configuration(), accessToken, openid.skipSubjectCheck);
+      const email = info[settings.emailClaim];
+      return {
+        oauth_name: 'openid',
+        account_id: info.sub,
+        account_email: typeof email === 'string' && email !== '' ? email : undefined,
+      };
+    },
+  };
+}
+
+export async function createProvider(settings: OAuthSettings, endpoints?: Endpoints): Promise<Provider> {
+  if (settings.name === 'google') return google(settings, endpoints ?? GOOGLE);
+  if (settings.name === 'github') return github(settings, endpoints ?? GITHUB);
+  return openidConnect(settings);
+}

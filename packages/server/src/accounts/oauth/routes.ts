@@ -1,0 +1,62 @@
+/** The two requests of a sign-in with an external account. They exist only where a provider is set up. */
+import { accounts } from '@service/contract';
+
+import type { Database } from '../../db/index.ts';
+import { type Api, refuse } from '../../http/index.ts';
+import type { Logger } from '../../logging/index.ts';
+import type { Mailer } from '../../mail/index.ts';
+import type { OAuthSettings, Settings } from '../../settings/index.ts';
+import { cookieOf, LOGIN_COOKIE } from '../sign-in.ts';
+import type { Tokens } from '../tokens.ts';
+import type { Provider } from './provider.ts';
+import { accountOf, createSignupNotice } from './sign-in.ts';
+import { createStateKeeper, STATE_COOKIE, STATE_SECONDS } from './state.ts';
+
+export interface OAuthParts {
+  db: Database;
+  tokens: Tokens;
+  mailer: Mailer;
+  log: Logger;
+  app: Settings['app'];
+  signIn: OAuthSettings;
+  provider: Provider;
+}
+
+export function oauthRoutes(api: Api, { db, tokens, mailer, log, app, signIn, provider }: OAuthParts): void {
+  const states = createStateKeeper(app.JWT_SECRET_KEY ?? '');
+  const notice = createSignupNotice(mailer);
+  const redirectUri = (request: { protocol: string; host: string }) =>
+    signIn.redirectUrl ?? `${request.protocol}://${request.host}/auth/${signIn.name}/callback/`;
+
+  api.serveAnyone(accounts.oauthAuthorize(signIn.name), async ({ query, request, reply }) => {
+    const { state, csrf, codeVerifier } = await states.begin();
+    const authorization_url = await provider.authorizationUrl({
+      redirectUri: redirectUri(request),
+      state,
+      scopes: query.scopes,
+      codeVerifier,
+    });
+    reply.header('set-cookie', `${STATE_COOKIE}=${csrf}; HttpOnly; Max-Age=${STATE_SECONDS}; Path=/; SameSite=lax; Secure`);
+    return { authorization_url };
+  });
+
+  api.serveAnyone(accounts.oauthCallback(signIn.name), async ({ query, request, reply }) => {
+    if (query.error !== undefined || query.code === undefined) throw refuse(400, query.error);
+    const checked = await states.finish(query.state, cookieOf(request.headers, STATE_COOKIE));
+    if ('problem' in checked) throw refuse(400, checked.problem);
+    const answer = {
+      redirectUri: redirectUri(request),
+      search: request.query as URLSearchParams,
+      codeVerifier: query.code_verifier ?? checked.codeVerifier,
+    };
+    const failed = (what: string) => (error: Error) => {
+      log.error(`The provider ${signIn.name} could not be asked for ${what}`, error);
+      throw refuse(500, `The sign-in provider could not be asked for ${what}. Try again, or ask an administrator.`);
+    };
+    const accessToken = await provider.exchange(answer).catch(failed('a token'));
+    const external = await provider.account(accessToken).catch(failed('your account'));
+    const userId = await accountOf(db, external, { helpUrl: app.SERVICE_HELP_URL, notice });
+    const token = await tokens.issue(userId, app.COOKIE_EXPIRE_SECONDS);
+    reply.header('set-cookie', `${LOGIN_COOKIE}=${token}; HttpOnly; Path=/; SameSite=none; Secure`);
+  });
+}

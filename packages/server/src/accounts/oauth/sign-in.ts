@@ -1,0 +1,59 @@
+/** Which account an external one belongs to. An account is never made here: administrators create people. */
+import type { Database } from '../../db/index.ts';
+import { refuse } from '../../http/index.ts';
+import type { Mailer } from '../../mail/index.ts';
+import * as store from '../store/oauth.ts';
+import { findCredentials } from '../store/users.ts';
+import type { ExternalAccount } from './provider.ts';
+
+const MAIL_EVERY_MS = 60 * 60_000;
+const MOST_REMEMBERED = 1000;
+
+/** The text for a person without an account. */
+const unknownPerson = (email: string, helpUrl: string | null) =>
+  `There is no account for ${email} yet. The administrators have been told and will create one.` +
+  (helpUrl === null ? '' : `\nYou find help at ${helpUrl}`);
+
+/** Tells the administrators about people who tried; one mail an hour for each address. */
+export function createSignupNotice(mailer: Mailer) {
+  const told = new Map<string, number>();
+  return (email: string, shown: string): void => {
+    const key = email.toLowerCase();
+    if (Date.now() - (told.get(key) ?? 0) < MAIL_EVERY_MS) return;
+    if (told.size >= MOST_REMEMBERED) told.delete(told.keys().next().value!);
+    told.set(key, Date.now());
+    const text =
+      `Somebody tried to sign in with the external account ${email}, which no account here has.\n` +
+      `If this person should have access, please create an account with this e-mail address.\n\n` +
+      `The person was shown this text:\n${shown}\n`;
+    void mailer('New OAuth self-registration', text);
+  };
+}
+
+export async function accountOf(
+  db: Database,
+  external: ExternalAccount,
+  options: { helpUrl: string | null; notice: (email: string, shown: string) => void },
+): Promise<number> {
+  const { account_email } = external;
+  if (account_email === undefined) throw refuse(400, 'OAUTH_NOT_AVAILABLE_EMAIL');
+  const account = { ...external, account_email };
+  const linked = await store.findLinkedUser(db, account);
+  if (linked) {
+    await store.updateLink(db, account);
+    return activeId(linked);
+  }
+  const user = await findCredentials(db, account_email);
+  if (!user) {
+    const shown = unknownPerson(account_email, options.helpUrl);
+    options.notice(account_email, shown);
+    throw refuse(400, shown);
+  }
+  await store.linkUser(db, user.id, account);
+  return activeId(user);
+}
+
+function activeId(user: { id: number; is_active: boolean }): number {
+  if (!user.is_active) throw refuse(400, 'LOGIN_BAD_CREDENTIALS');
+  return user.id;
+}

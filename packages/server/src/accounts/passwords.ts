@@ -1,0 +1,64 @@
+/**
+ * Passwords: their rules, and hashes that are slow on purpose.
+ *
+ * New hashes are argon2id; bcrypt ones, which existing deployments hold, still verify. Hashing runs on threads, on all
+ * cores but one, so that other requests are answered meanwhile.
+ */
+import { hash as argon2Hash, verify as argon2Verify } from '@node-rs/argon2';
+import { verify as bcryptVerify } from '@node-rs/bcrypt';
+import { availableParallelism } from 'node:os';
+
+const SHORTEST = 4;
+const LONGEST_BYTES = 72;
+const ARGON2 = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+const CURRENT = '$argon2id$v=19$m=19456,t=2,p=1$';
+
+/** What is wrong with a new password, or nothing. */
+export function passwordProblem(password: string): string | undefined {
+  if ([...password].length < SHORTEST) return `A password has at least ${SHORTEST} characters.`;
+  if (Buffer.byteLength(password) > LONGEST_BYTES) return `A password has at most ${LONGEST_BYTES} bytes.`;
+  return undefined;
+}
+
+/** Runs at most so many of the given functions at a time; the others wait in order. */
+function gate(places: number) {
+  const waiting: (() => void)[] = [];
+  let free = places;
+  return async <T>(work: () => Promise<T>): Promise<T> => {
+    if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+    else free--;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free++;
+    }
+  };
+}
+
+const hashing = gate(Math.max(1, availableParallelism() - 1));
+
+export const hashPassword = (password: string) => hashing(() => argon2Hash(password, ARGON2));
+
+/** The hash of nobody's password: checking it takes as long as checking a real one. */
+let dummy: Promise<string> | undefined;
+const dummyHash = () => (dummy ??= hashPassword('nobody has this password'));
+
+/** Compares in the same time whether or not there is an account. */
+export async function checkPassword(password: string, hash: string | undefined): Promise<boolean> {
+  if (Buffer.byteLength(password) > LONGEST_BYTES) return false;
+  const stored = hash ?? (await dummyHash());
+  const right = await hashing(async () => {
+    try {
+      return stored.startsWith('$argon2')
+        ? await argon2Verify(stored, password)
+        : await bcryptVerify(password, stored.replace(/^\$2[axy]\$/, '$2b$'));
+    } catch {
+      return false; // not a hash of a kind we know
+    }
+  });
+  return right && hash !== undefined;
+}
+
+export const isOutdated = (hash: string) => !hash.startsWith(CURRENT);

@@ -1,0 +1,37 @@
+/**
+ * The SQL of external accounts. The provider's own tokens are not kept: nothing of ours needs them after the sign-in.
+ */
+import type { Database } from '../../db/index.ts';
+
+interface Account {
+  oauth_name: string;
+  account_id: string;
+  account_email: string;
+}
+
+export const findLinkedUser = (db: Database, account: Account) =>
+  db
+    .selectFrom('oauth_accounts')
+    .innerJoin('users', 'users.id', 'oauth_accounts.user_id')
+    .select(['users.id', 'users.is_active'])
+    .where('oauth_name', '=', account.oauth_name)
+    .where('account_id', '=', account.account_id)
+    .executeTakeFirst();
+
+export async function updateLink(db: Database, { oauth_name, account_id, account_email }: Account): Promise<void> {
+  await db
+    .updateTable('oauth_accounts')
+    .set({ account_email })
+    .where('oauth_name', '=', oauth_name)
+    .where('account_id', '=', account_id)
+    .execute();
+}
+
+/** Two sign-ins at once make one link. */
+export async function linkUser(db: Database, userId: number, { oauth_name, account_id, account_email }: Account): Promise<void> {
+  await db
+    .insertInto('oauth_accounts')
+    .values({ user_id: userId, oauth_name, account_id, account_email })
+    .onConflict((conflict) => conflict.constraint('oauth_accounts_unique').doNothing())
+    .execute();
+}

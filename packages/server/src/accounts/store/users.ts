@@ -1,0 +1,219 @@
+/** The SQL of people. */
+import { type ExpressionBuilder, sql, type Transaction, type Updateable } from 'kysely';
+import { jsonArrayFrom } from 'kysely/helpers/postgres';
+
+import type { User, UserCreate } from '@service/contract';
+
+import type { Database, Tables, UsersTable } from '../../db/index.ts';
+
+type Executor = Database | Transaction<Tables>;
+
+/** Any number that no other lock uses: held while the last administrator might be lost. */
+const ADMINISTRATORS_LOCK = 7_310_201;
+
+const oauthAccounts = (eb: ExpressionBuilder<Tables, 'users'>) =>
+  jsonArrayFrom(
+    eb
+      .selectFrom('oauth_accounts')
+      .select(['oauth_accounts.id', 'oauth_accounts.account_email', 'oauth_accounts.oauth_name'])
+      .whereRef('oauth_accounts.user_id', '=', 'users.id')
+      .orderBy('oauth_accounts.id'),
+  ).as('oauth_accounts');
+
+const USER_COLUMNS = [
+  'users.id',
+  'users.email',
+  'users.is_active',
+  'users.is_superuser',
+  'users.is_verified',
+  'users.is_guest',
+  'users.profile_id',
+  'users.project_dirs',
+  'users.slurm_accounts',
+] as const;
+
+const selectUsers = (db: Executor) => db.selectFrom('users').select(USER_COLUMNS).select(oauthAccounts);
+
+type UserRow = Omit<User, 'group_ids_names'>;
+
+/** An account as the wire shows it, its keys in the usual order. */
+function userObject(row: UserRow, groups: User['group_ids_names']): User {
+  return {
+    id: row.id,
+    email: row.email,
+    is_active: row.is_active,
+    is_superuser: row.is_superuser,
+    is_verified: row.is_verified,
+    is_guest: row.is_guest,
+    group_ids_names: groups,
+    oauth_accounts: row.oauth_accounts,
+    profile_id: row.profile_id,
+    project_dirs: row.project_dirs,
+    slurm_accounts: row.slurm_accounts,
+  };
+}
+
+/** The groups of an account: the default one first, then in the order of joining. */
+async function groupsOf(db: Executor, userId: number, defaultGroup: string | null): Promise<[number, string][]> {
+  const rows = await db
+    .selectFrom('group_members')
+    .innerJoin('user_groups', 'user_groups.id', 'group_members.group_id')
+    .select(['user_groups.id', 'user_groups.name'])
+    .where('group_members.user_id', '=', userId)
+    .orderBy(sql`user_groups.name is not distinct from ${defaultGroup}`, 'desc')
+    .orderBy('group_members.timestamp_joined')
+    .orderBy('user_groups.id')
+    .execute();
+  return rows.map(({ id, name }) => [id, name]);
+}
+
+/**
+ * The account of a token. It runs in every request, so it is written as plain SQL that the database plans once a
+ * connection.
+ */
+const ACTIVE_USER = {
+  name: 'active-user',
+  text: `select id, email, is_active, is_superuser, is_verified, is_guest, profile_id, project_dirs, slurm_accounts,
+      (select coalesce(json_agg(json_build_object('id', o.id, 'account_email', o.account_email, 'oauth_name', o.oauth_name)
+         order by o.id), '[]') from oauth_accounts o where o.user_id = users.id) as oauth_accounts
+    from users where id = $1 and is_active`,
+};
+
+export async function findActiveUser(
+  pool: { query(query: object): Promise<{ rows: UserRow[] }> },
+  userId: number,
+): Promise<User | undefined> {
+  if (userId > 2_147_483_647) return undefined;
+  const { rows } = await pool.query({ ...ACTIVE_USER, values: [userId] });
+  return rows[0] && userObject(rows[0], null);
+}
+
+export async function findUser(db: Executor, userId: number): Promise<User | undefined> {
+  const row = await selectUsers(db).where('users.id', '=', userId).executeTakeFirst();
+  return row && userObject(row, null);
+}
+
+export async function withGroups(db: Executor, user: User, defaultGroup: string | null): Promise<User> {
+  return { ...user, group_ids_names: await groupsOf(db, user.id, defaultGroup) };
+}
+
+/** Locks the account until the transaction ends. */
+export async function lockUser(db: Transaction<Tables>, userId: number): Promise<boolean> {
+  const row = await db.selectFrom('users').select('id').where('id', '=', userId).forUpdate().executeTakeFirst();
+  return row !== undefined;
+}
+
+export async function listUsers(db: Database, filter: { profile_id?: number; resource_id?: number }): Promise<User[]> {
+  let query = selectUsers(db).orderBy('users.id');
+  if (filter.profile_id !== undefined) query = query.where('users.profile_id', '=', filter.profile_id);
+  if (filter.resource_id !== undefined) {
+    query = query.where('users.profile_id', 'in', (eb) =>
+      eb.selectFrom('profiles').select('profiles.id').where('profiles.resource_id', '=', filter.resource_id!),
+    );
+  }
+  return (await query.execute()).map((row) => userObject(row, null));
+}
+
+export interface Credentials {
+  id: number;
+  email: string;
+  is_active: boolean;
+  hashed_password: string;
+}
+
+export const findCredentials = (db: Executor, email: string): Promise<Credentials | undefined> =>
+  db
+    .selectFrom('users')
+    .select(['id', 'email', 'is_active', 'hashed_password'])
+    .where(sql<string>`lower(email)`, '=', sql<string>`lower(${email})`)
+    .executeTakeFirst();
+
+type NewUser = Pick<UserCreate, 'email' | 'project_dirs' | 'slurm_accounts' | 'profile_id' | 'is_guest'> & {
+  hashed_password: string;
+  is_superuser?: boolean;
+  is_verified?: boolean;
+};
+
+/** Creates an account and lets it join the default group, if there is one. */
+export async function insertUser(db: Transaction<Tables>, user: NewUser, defaultGroup: string | null): Promise<number> {
+  const { id } = await db.insertInto('users').values(user).returning('id').executeTakeFirstOrThrow();
+  if (defaultGroup !== null) {
+    await db
+      .insertInto('group_members')
+      .columns(['group_id', 'user_id'])
+      .expression((eb) =>
+        eb.selectFrom('user_groups').select(['user_groups.id', eb.val(id).as('user_id')]).where('name', '=', defaultGroup),
+      )
+      .execute();
+  }
+  return id;
+}
+
+export async function updateUser(db: Executor, userId: number, changes: Updateable<UsersTable>): Promise<void> {
+  if (Object.keys(changes).length === 0) return;
+  await db.updateTable('users').set(changes).where('id', '=', userId).execute();
+}
+
+/** Lets one change at a time touch the set of administrators. */
+export async function lockAdministrators(db: Transaction<Tables>): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${ADMINISTRATORS_LOCK})`.execute(db);
+}
+
+export async function otherAdministratorExists(db: Executor, userId: number): Promise<boolean> {
+  const row = await db
+    .selectFrom('users')
+    .select('id')
+    .where('is_superuser', '=', true)
+    .where('is_active', '=', true)
+    .where('id', '<>', userId)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export async function superuserExists(db: Executor): Promise<boolean> {
+  const row = await db.selectFrom('users').select('id').where('is_superuser', '=', true).limit(1).executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Replaces the groups of an account; memberships that stay keep the time of joining. */
+export async function replaceGroups(db: Transaction<Tables>, userId: number, groupIds: number[]): Promise<void> {
+  await db.deleteFrom('group_members').where('user_id', '=', userId).where('group_id', 'not in', groupIds).execute();
+  await db
+    .insertInto('group_members')
+    .values(groupIds.map((group_id) => ({ group_id, user_id: userId })))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+export async function profileInfo(db: Database, userId: number) {
+  return db
+    .selectFrom('users')
+    .innerJoin('profiles', 'profiles.id', 'users.profile_id')
+    .innerJoin('resources', 'resources.id', 'profiles.resource_id')
+    .select(['resources.name as resource_name', 'profiles.name as profile_name', 'profiles.username'])
+    .where('users.id', '=', userId)
+    .executeTakeFirst();
+}
+
+/** Accounts with a profile, for the CSV list. */
+export async function usersWithProfile(db: Database) {
+  return db
+    .selectFrom('users')
+    .innerJoin('profiles', 'profiles.id', 'users.profile_id')
+    .select((eb) => [
+      'users.id',
+      'users.email',
+      'profiles.username as slurm_username',
+      'users.slurm_accounts',
+      'users.project_dirs',
+      eb
+        .selectFrom('group_members')
+        .innerJoin('user_groups', 'user_groups.id', 'group_members.group_id')
+        .select(sql<string[]>`coalesce(array_agg(user_groups.name order by user_groups.id), '{}')`.as('names'))
+        .whereRef('group_members.user_id', '=', 'users.id')
+        .as('user_groups'),
+    ])
+    .orderBy('users.email')
+    .execute();
+}

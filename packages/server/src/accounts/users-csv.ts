@@ -1,0 +1,23 @@
+/** The list of accounts for spreadsheets. */
+import type { Database } from '../db/index.ts';
+import { usersWithProfile } from './store/users.ts';
+
+const COLUMNS = ['id', 'email', 'slurm_username', 'slurm_accounts', 'project_dirs', 'user_groups', 'num_jobs'] as const;
+
+const quoted = (value: string) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+const line = (values: string[]) => `${values.map(quoted).join(',')}\r\n`;
+
+export async function usersCsv(db: Database, options: { exclude_zero_jobs: boolean }): Promise<string> {
+  const users = await usersWithProfile(db);
+  const rows = users.map((user) => ({
+    id: String(user.id),
+    email: user.email,
+    slurm_username: user.slurm_username ?? '',
+    slurm_accounts: user.slurm_accounts.join('|'),
+    project_dirs: user.project_dirs.join('|'),
+    user_groups: (user.user_groups ?? []).join('|'),
+    num_jobs: '0',
+  }));
+  const kept = rows.filter((row) => !options.exclude_zero_jobs || row.num_jobs !== '0');
+  return [[...COLUMNS], ...kept.map((row) => COLUMNS.map((column) => row[column]))].map(line).join('');
+}

@@ -1,0 +1,139 @@
+/** What can be done with accounts, and what is refused. */
+import type { User, UserCreate, UserUpdate } from '@service/contract';
+
+import { brokenConstraint, type Database } from '../db/index.ts';
+import { refuse } from '../http/index.ts';
+import { hashPassword, passwordProblem } from './passwords.ts';
+import * as groups from './store/groups.ts';
+import * as resources from './store/resources.ts';
+import * as store from './store/users.ts';
+
+const NO_USER = 'There is no user with this id.';
+const NO_PROFILE = 'There is no profile with this id.';
+const GUEST_AND_SUPERUSER = 'An account cannot be both guest and superuser. Change both flags in one request.';
+const LAST_ADMINISTRATOR = 'This is the last active superuser. Make another account superuser first.';
+
+function checkPasswordRules(password: string, code: string): void {
+  const reason = passwordProblem(password);
+  if (reason !== undefined) throw refuse(400, { code, reason });
+}
+
+export async function readUser(db: Database, userId: number): Promise<User> {
+  const user = await store.findUser(db, userId);
+  if (!user) throw refuse(404, NO_USER);
+  return user;
+}
+
+interface Flags {
+  is_superuser?: boolean;
+  is_verified?: boolean;
+}
+
+/** Creates an account. Flags other than `is_guest` come from us, never from the request. */
+export async function register(
+  db: Database,
+  request: UserCreate,
+  defaultGroup: string | null,
+  flags: Flags = {},
+): Promise<User> {
+  const { email, project_dirs, slurm_accounts, profile_id, is_guest } = request;
+  checkPasswordRules(request.password, 'REGISTER_INVALID_PASSWORD');
+  if (await store.findCredentials(db, email)) throw refuse(400, 'REGISTER_USER_ALREADY_EXISTS');
+  const hashed_password = await hashPassword(request.password);
+  const user = { email, project_dirs, slurm_accounts, profile_id, is_guest, hashed_password, ...flags };
+  try {
+    const id = await db.transaction().execute((trx) => store.insertUser(trx, user, defaultGroup));
+    return await readUser(db, id);
+  } catch (error) {
+    const constraint = brokenConstraint(error);
+    if (constraint === 'users_email_unique') throw refuse(400, 'REGISTER_USER_ALREADY_EXISTS');
+    if (constraint === 'users_profile') throw refuse(404, NO_PROFILE);
+    throw error;
+  }
+}
+
+/** The flags of an account after a change, with the rules that look at both. */
+function flagsAfter(before: User, change: UserUpdate) {
+  const emailChanges = change.email !== undefined && change.email !== before.email;
+  const after = {
+    is_active: change.is_active ?? before.is_active,
+    is_superuser: change.is_superuser ?? before.is_superuser,
+    is_guest: change.is_guest ?? before.is_guest,
+    is_verified: change.is_verified ?? (emailChanges ? false : before.is_verified),
+  };
+  if (after.is_guest && after.is_superuser) throw refuse(422, GUEST_AND_SUPERUSER);
+  return after;
+}
+
+const isAdministrator = (user: { is_superuser: boolean; is_active: boolean }) => user.is_superuser && user.is_active;
+
+export async function update(db: Database, userId: number, change: UserUpdate, defaultGroup: string | null): Promise<User> {
+  const mayLoseAdministrator = change.is_superuser === false || change.is_active === false;
+  const hashed_password = change.password !== undefined && passwordProblem(change.password) === undefined
+      ? await hashPassword(change.password)
+      : undefined;
+  try {
+    return await db.transaction().execute(async (trx) => {
+      if (mayLoseAdministrator) await store.lockAdministrators(trx);
+      await store.lockUser(trx, userId);
+      const before = await store.findUser(trx, userId);
+      if (!before) throw refuse(404, NO_USER);
+      if (change.profile_id != null && !(await resources.findProfile(trx, change.profile_id))) throw refuse(404, NO_PROFILE);
+      const after = flagsAfter(before, change);
+      if (change.password !== undefined) checkPasswordRules(change.password, 'UPDATE_USER_INVALID_PASSWORD');
+      if (isAdministrator(before) && !isAdministrator(after) && !(await store.otherAdministratorExists(trx, userId))) {
+        throw refuse(422, LAST_ADMINISTRATOR);
+      }
+      const { password: _, ...columns } = change;
+      await store.updateUser(trx, userId, {
+        ...columns,
+        ...after,
+        ...(hashed_password === undefined ? {} : { hashed_password }),
+      });
+      return store.withGroups(trx, (await store.findUser(trx, userId))!, defaultGroup);
+    });
+  } catch (error) {
+    const constraint = brokenConstraint(error);
+    if (constraint === 'users_email_unique') throw refuse(400, 'UPDATE_USER_EMAIL_ALREADY_EXISTS');
+    if (constraint === 'users_profile') throw refuse(404, NO_PROFILE);
+    if (constraint === 'users_guest_xor_superuser') throw refuse(422, GUEST_AND_SUPERUSER);
+    throw error;
+  }
+}
+
+export async function updateSelf(
+  db: Database,
+  user: User,
+  change: { slurm_accounts?: string[] | undefined },
+  defaultGroup: string | null,
+): Promise<User> {
+  if (user.is_guest) throw refuse(403, 'Guest accounts cannot change themselves. Ask an administrator.');
+  if (change.slurm_accounts) await store.updateUser(db, user.id, { slurm_accounts: change.slurm_accounts });
+  return store.withGroups(db, await readUser(db, user.id), defaultGroup);
+}
+
+/** Replaces the groups of an account; the default group must stay among them. */
+export async function setGroups(db: Database, userId: number, groupIds: number[], defaultGroup: string | null): Promise<User> {
+  return db.transaction().execute(async (trx) => {
+    if (!(await store.lockUser(trx, userId))) throw refuse(404, NO_USER);
+    const known = await groups.knownGroupIds(trx, groupIds);
+    if (known.length < groupIds.length) throw refuse(404, 'There is no group with one of these ids.');
+    if (defaultGroup !== null) {
+      const defaultId = await groups.groupIdOf(trx, defaultGroup);
+      if (defaultId === undefined) throw refuse(404, missingDefaultGroup(defaultGroup));
+      if (!groupIds.includes(defaultId)) throw refuse(422, `Everybody stays in the group ${defaultGroup}. Add it to the list.`);
+    }
+    await store.replaceGroups(trx, userId, groupIds);
+    return store.withGroups(trx, (await store.findUser(trx, userId))!, defaultGroup);
+  });
+}
+
+export const missingDefaultGroup = (name: string) =>
+  `The default group ${name} does not exist. An administrator creates it with: servicectl init-db-data`;
+
+export async function profileInfo(db: Database, userId: number) {
+  const info = await store.profileInfo(db, userId);
+  return info
+    ? { has_profile: true, ...info }
+    : { has_profile: false, resource_name: null, profile_name: null, username: null };
+}

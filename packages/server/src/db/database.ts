@@ -1,0 +1,62 @@
+/** The connection to PostgreSQL: one pool, Kysely on top of it. */
+import { Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+
+import type { Connection } from './embedded.ts';
+import type { Tables } from './schema.ts';
+
+export type Database = Kysely<Tables>;
+
+export interface OpenDatabase {
+  db: Database;
+  pool: pg.Pool;
+  close(): Promise<void>;
+}
+
+const { builtins } = pg.types;
+
+/** `2026-01-31 12:00:00.5+00` → `2026-01-31T12:00:00.500000+00:00`. JavaScript's Date would lose the microseconds. */
+function readTimestamp(text: string): string {
+  const match = /^(\d{4,}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d+))?\+00$/.exec(text);
+  if (!match) throw new Error(`The database gave a time that is not in UTC: ${text}`);
+  const [, date, time, fraction] = match;
+  return `${date}T${time}${fraction === undefined ? '' : `.${fraction.padEnd(6, '0')}`}+00:00`;
+}
+
+const types = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') => {
+    if (format !== 'binary' && oid === (builtins.TIMESTAMPTZ as number)) return readTimestamp;
+    if (format !== 'binary' && oid === (builtins.INT8 as number)) return Number;
+    return pg.types.getTypeParser(oid, format as 'text');
+  },
+} as pg.CustomTypesConfig;
+
+export function openDatabase(
+  connection: Connection,
+  options: { connections: number; echo?: ((sql: string) => void) | undefined },
+): OpenDatabase {
+  const pool = new pg.Pool({
+    ...connection,
+    max: options.connections,
+    types,
+    options: '-c timezone=UTC',
+    application_name: 'service',
+    connectionTimeoutMillis: 15_000,
+  });
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  pool.on('error', () => undefined);
+  const db = new Kysely<Tables>({
+    dialect: new PostgresDialect({ pool }),
+    ...(options.echo ? { log: (event) => options.echo!(event.query.sql) } : {}),
+  });
+  return { db, pool, close: () => db.destroy() };
+}
+
+/** The row that broke a rule of the database, told by the rule's name. */
+export function brokenConstraint(error: unknown): string | undefined {
+  const { code, constraint } = (error ?? {}) as { code?: string; constraint?: string };
+  return code?.startsWith('23') ? constraint : undefined;
+}
+
+/** The `Z` form of a time, which some objects have on the wire. */
+export const zulu = (timestamp: string) => timestamp.replace(/\+00:00$/, 'Z');

@@ -1,0 +1,25 @@
+/** Brings the schema up to date, or says what is missing. */
+import { Migrator } from 'kysely/migration';
+
+import type { Database } from './database.ts';
+import { migrations } from './migrations/index.ts';
+
+const migratorFor = (db: Database) =>
+  new Migrator({
+    db,
+    provider: { getMigrations: () => Promise.resolve(migrations) },
+    migrationTableName: 'schema_migrations',
+    migrationLockTableName: 'schema_migrations_lock',
+  });
+
+/** Applies what is missing, all or nothing, and gives back the names. Two processes at once do it once. */
+export async function migrate(db: Database): Promise<string[]> {
+  const { error, results } = await migratorFor(db).migrateToLatest();
+  if (error !== undefined) throw error as Error;
+  return (results ?? []).map((result) => result.migrationName);
+}
+
+export async function missingMigrations(db: Database): Promise<string[]> {
+  const all = await migratorFor(db).getMigrations();
+  return all.filter((migration) => migration.executedAt === undefined).map((migration) => migration.name);
+}

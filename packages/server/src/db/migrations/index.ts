@@ -1,0 +1,8 @@
+/** All migrations, oldest first. Names are kept in the database: never rename one that has landed. */
+import type { Migration } from 'kysely/migration';
+
+import * as accounts from './0001-accounts.ts';
+
+export const migrations: Record<string, Migration> = {
+  '0001-accounts': accounts,
+};

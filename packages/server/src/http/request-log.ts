@@ -1,0 +1,58 @@
+/** What is written and counted about requests: the access log, slow requests, and numbers for Prometheus. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+
+import type { Logging } from '../logging/index.ts';
+
+const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** The route as the contract writes it, so that ids do not make a line, or a counter, of their own. */
+const routeOf = (request: FastifyRequest) =>
+  request.routeOptions.config.operation?.path ?? request.routeOptions.url ?? '(no route)';
+
+/** Query strings can hold addresses and names: only numbers and flags are shown. */
+function shownQuery(request: FastifyRequest): string {
+  const search = request.query instanceof URLSearchParams ? [...request.query] : [];
+  const shown = search.map(([name, value]) => `${name}=${/^(-?\d+|true|false)$/i.test(value) ? value : '…'}`);
+  return shown.length === 0 ? '' : `?${shown.join('&')}`;
+}
+
+/** `2026-01-31T12:00:00.123`, local time. */
+function localTime(moment: Date): string {
+  const local = new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000);
+  return local.toISOString().slice(0, -1);
+}
+
+export function logRequests(app: FastifyInstance, options: { logging: Logging; longRequestSeconds: number }): void {
+  const access = options.logging.logger('access');
+  const slow = options.logging.logger('slow-response');
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const durations = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'How long requests took, by method, route and status.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: BUCKETS,
+    registers: [registry],
+  });
+
+  app.addHook('onResponse', (request, reply, done) => {
+    const seconds = reply.elapsedTime / 1000;
+    const { method } = request;
+    const status = reply.statusCode;
+    durations.observe({ method, route: routeOf(request), status }, seconds);
+    if (access.enabled('debug')) access.debug(`${request.ip} ${method} ${routeOf(request)}${shownQuery(request)} ${status}`);
+    if (seconds > options.longRequestSeconds) {
+      const end = new Date();
+      const start = new Date(end.getTime() - reply.elapsedTime);
+      const what = `${method} ${routeOf(request)}${shownQuery(request)}, ${status}, ${seconds.toFixed(2)}`;
+      slow.warning(`${what}, ${localTime(start)}, ${localTime(end)}`);
+    }
+    done();
+  });
+
+  app.get('/metrics', async (_, reply) => {
+    reply.header('content-type', registry.contentType);
+    return registry.metrics();
+  });
+}

@@ -1,0 +1,64 @@
+/** `npm start`: one command that gives a service to work with. */
+import { Command, InvalidArgumentError } from 'commander';
+
+import { UnusableData } from './accounts/index.ts';
+import { run } from './run.ts';
+import { SettingsError } from './settings/index.ts';
+import { loadSettings } from './workplace.ts';
+
+function portNumber(text: string): string {
+  if (/^\d+$/.test(text) && Number(text) <= 65_535) return text;
+  throw new InvalidArgumentError('A port is a number from 0 to 65535.');
+}
+
+const command = new Command('npm start --')
+  .description('Starts the service. Without options it works at once, with a database of its own in the data folder.')
+  .option('-p, --port <number>', 'port to listen on (SERVICE_PORT, default 8000)', portNumber)
+  .option('--host <address>', 'address to listen on (SERVICE_HOST, default 127.0.0.1)')
+  .option('--data-dir <folder>', 'folder for everything the service keeps (SERVICE_DATA_DIR, default ./data)')
+  .option('--admin-email <address>', 'first administrator (SERVICE_ADMIN_EMAIL, default admin@example.org)')
+  .option('--admin-pwd <password>', 'its password (SERVICE_ADMIN_PWD, default: made up and printed once)')
+  .option('--admin-project-dir <folder>', 'its project folder (SERVICE_ADMIN_PROJECT_DIR, default <data folder>/projects)')
+  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
+  .parse();
+
+interface Options {
+  port?: string;
+  host?: string;
+  dataDir?: string;
+  adminEmail?: string;
+  adminPwd?: string;
+  adminProjectDir?: string;
+}
+
+const options = command.opts<Options>();
+
+try {
+  const settings = loadSettings({
+    SERVICE_PORT: options.port,
+    SERVICE_HOST: options.host,
+    SERVICE_DATA_DIR: options.dataDir,
+    SERVICE_ADMIN_EMAIL: options.adminEmail,
+    SERVICE_ADMIN_PWD: options.adminPwd,
+    SERVICE_ADMIN_PROJECT_DIR: options.adminProjectDir,
+  });
+  await run(settings, {
+    setUp: true,
+    onReady: ({ address, settings: used, administrator }) => {
+      const lines = [
+        `The service answers at ${address}`,
+        `  API reference   ${address}/docs`,
+        `  Data folder     ${used.start.SERVICE_DATA_DIR}`,
+      ];
+      if (administrator?.password !== undefined) {
+        lines.push(`  Administrator   ${administrator.email}`, `  Password        ${administrator.password}   (shown only this once)`);
+      }
+      console.log(`${lines.join('\n')}\nStop it with Ctrl-C.`);
+    },
+  });
+  process.exit(0);
+} catch (error) {
+  if (!(error instanceof SettingsError || error instanceof UnusableData)) throw error;
+  console.error(error.message);
+  process.exit(1);
+}

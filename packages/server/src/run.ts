@@ -1,0 +1,134 @@
+/** Runs the service until a signal ends it. */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import {
+  countResources,
+  createAdministrator,
+  createResourceAndProfile,
+  defaultProfile,
+  defaultResource,
+  ensureDefaultGroup,
+  findPython,
+  superuserExists,
+} from './accounts/index.ts';
+import { migrate, missingMigrations } from './db/index.ts';
+import { type Logging } from './logging/index.ts';
+import { createService } from './service.ts';
+import { maskedSettings, type Settings, SettingsError } from './settings/index.ts';
+import { VERSION } from './version.ts';
+import { loggingFor, openWorkplace, type Workplace } from './workplace.ts';
+
+const DEFAULT_ADMINISTRATOR = 'admin@example.org';
+
+/** Makes an empty database one to work with. Gives back a password that was made up, to be shown once. */
+async function setUp({ db, settings }: Workplace, logging: Logging): Promise<{ email: string; password?: string }> {
+  const { start, app } = settings;
+  const log = logging.logger('lifespan.startup');
+  for (const name of await migrate(db)) log.info(`Applied the migration ${name}`);
+  await ensureDefaultGroup(db, app.SERVICE_DEFAULT_GROUP_NAME);
+  const email = start.SERVICE_ADMIN_EMAIL ?? DEFAULT_ADMINISTRATOR;
+  let password: string | undefined;
+  if (!(await superuserExists(db))) {
+    password = start.SERVICE_ADMIN_PWD ?? randomBytes(12).toString('base64url');
+    const projectDir = start.SERVICE_ADMIN_PROJECT_DIR ?? join(start.SERVICE_DATA_DIR, 'projects');
+    const outcome = await createAdministrator(db, { email, password, projectDir }, app.SERVICE_DEFAULT_GROUP_NAME);
+    if (outcome !== 'created' || start.SERVICE_ADMIN_PWD !== null) password = undefined;
+  }
+  if (app.SERVICE_RUNNER_BACKEND === 'local' && (await countResources(db)) === 0) await createFirstResource(db, start, log);
+  return { email, ...(password === undefined ? {} : { password }) };
+}
+
+async function createFirstResource(
+  db: Workplace['db'],
+  start: Settings['start'],
+  log: ReturnType<Logging['logger']>,
+): Promise<void> {
+  const python = findPython();
+  if (!python) {
+    log.warning('No Python 3.9 to 3.14 was found, so there is no resource to run jobs on. Install Python and start again.');
+    return;
+  }
+  const folders = { jobs: join(start.SERVICE_DATA_DIR, 'jobs'), tasks: join(start.SERVICE_DATA_DIR, 'tasks') };
+  await createResourceAndProfile(db, defaultResource(folders, python), defaultProfile);
+}
+
+async function requireCurrentSchema({ db }: Workplace): Promise<void> {
+  const missing = await missingMigrations(db);
+  if (missing.length > 0) {
+    throw new SettingsError(`The database is ${missing.length} migration(s) behind this version. Run: servicectl set-db`);
+  }
+}
+
+function logSettings(settings: Settings, logging: Logging): void {
+  const log = logging.logger('lifespan.startup');
+  log.info(`Service ${VERSION} starts`);
+  if (!log.enabled('debug')) return;
+  for (const group of Object.values(maskedSettings(settings))) {
+    for (const [name, value] of Object.entries(group)) log.debug(`${name}=${JSON.stringify(value)}`);
+  }
+}
+
+async function listen(app: Awaited<ReturnType<typeof createService>>, { start }: Settings): Promise<string> {
+  try {
+    return await app.listen({ host: start.SERVICE_HOST, port: start.SERVICE_PORT });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') {
+      throw new SettingsError(
+        `SERVICE_PORT must be a free port; another program uses ${start.SERVICE_PORT} on ${start.SERVICE_HOST}. Choose one with --port.`,
+      );
+    }
+    if (code === 'EACCES') throw new SettingsError(`SERVICE_PORT must be a port this account may use, above 1023.`);
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+      throw new SettingsError(`SERVICE_HOST must be an address of this machine, and ${start.SERVICE_HOST} is not.`);
+    }
+    throw error;
+  }
+}
+
+/** Ends when a first signal came and the work under way is done, or took too long. A second signal ends at once. */
+function untilStopped(stop: () => Promise<void>, graceSeconds: number, logging: Logging): Promise<void> {
+  const log = logging.logger('lifespan.teardown');
+  return new Promise((resolve) => {
+    let stopping = false;
+    const onSignal = (signal: NodeJS.Signals) => {
+      if (stopping) process.exit(1);
+      stopping = true;
+      log.info(`Stopping after ${signal}`);
+      const late = sleep(graceSeconds * 1000, undefined, { ref: false }).then(() => {
+        log.warning(`Requests were still running after ${graceSeconds} s; stopping all the same.`);
+      });
+      void Promise.race([stop().catch((error: unknown) => log.error('Stopping failed', error)), late]).then(resolve);
+    };
+    process.on('SIGINT', onSignal);
+    process.on('SIGTERM', onSignal);
+  });
+}
+
+export interface RunOptions {
+  /** Bring the schema up to date and create what a first start needs. */
+  setUp: boolean;
+  /** Told when the service answers. */
+  onReady: (place: { address: string; settings: Settings; administrator?: { email: string; password?: string } }) => void;
+}
+
+export async function run(given: Settings, options: RunOptions): Promise<void> {
+  const logging = loggingFor(given);
+  logSettings(given, logging);
+  const workplace = await openWorkplace(given, logging);
+  const { settings } = workplace;
+  try {
+    const administrator = options.setUp ? await setUp(workplace, logging) : undefined;
+    if (!options.setUp) await requireCurrentSchema(workplace);
+    const app = await createService({ settings, database: workplace, logging });
+    const address = await listen(app, settings);
+    const stopped = untilStopped(() => app.close(), settings.app.SERVICE_GRACEFUL_SHUTDOWN_TIME, logging);
+    options.onReady({ address, settings, ...(administrator ? { administrator } : {}) });
+    await stopped;
+  } finally {
+    await workplace.close();
+    logging.logger('lifespan.teardown').info('Stopped');
+  }
+}

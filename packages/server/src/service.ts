@@ -1,0 +1,93 @@
+/** Puts the service together: settings and a database in, an HTTP server out. */
+import type { FastifyInstance } from 'fastify';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { accounts, openapiDocument } from '@service/contract';
+
+import {
+  accountRoutes,
+  authenticator,
+  createProvider,
+  createTokens,
+  findActiveUser,
+  oauthRoutes,
+  type Provider,
+} from './accounts/index.ts';
+import type { OpenDatabase } from './db/index.ts';
+import { type Api, createApi, createApp, refuse, refuseOtherMethods, serveDocumentation } from './http/index.ts';
+import type { Logging } from './logging/index.ts';
+import { createMailer } from './mail/index.ts';
+import { maskedSettings, type Settings } from './settings/index.ts';
+import { VERSION } from './version.ts';
+
+const READY_WITHIN_MS = 5000;
+
+export interface ServiceParts {
+  settings: Settings;
+  database: Pick<OpenDatabase, 'db' | 'pool'>;
+  logging: Logging;
+  /** For tests: compare every answer with the contract. */
+  checkAnswers?: boolean;
+  /** The sign-in provider, where it is not the one of the settings. */
+  provider?: Provider;
+}
+
+function serviceRoutes(api: Api, { settings, database }: ServiceParts): void {
+  api.serveAnyone(accounts.alive, () => ({ alive: true, version: VERSION }));
+  api.serveAnyone(accounts.ready, async () => {
+    const answered = await Promise.race([
+      database.pool.query('select 1').then(() => true, () => false),
+      sleep(READY_WITHIN_MS, false, { ref: false }),
+    ]);
+    if (!answered) throw refuse(503, 'The database does not answer.', { 'retry-after': '5' });
+    return { ready: true, database: true };
+  });
+  const shown = maskedSettings(settings);
+  api.serve(accounts.settingsApp, () => shown.app);
+  api.serve(accounts.settingsDatabase, () => shown.database);
+  api.serve(accounts.settingsEmail, () => shown.email);
+  api.serve(accounts.settingsOauth, () => shown.oauth);
+}
+
+function pathsOf(api: Api): Map<string, Set<string>> {
+  const paths = new Map<string, Set<string>>();
+  for (const { path, method } of api.operations) paths.set(path, (paths.get(path) ?? new Set()).add(method));
+  return paths;
+}
+
+export async function createService(parts: ServiceParts): Promise<FastifyInstance> {
+  const { settings, database, logging } = parts;
+  const { app: appSettings } = settings;
+  const tokens = createTokens(appSettings.JWT_SECRET_KEY ?? '');
+  const app = createApp({
+    logging,
+    longRequestSeconds: appSettings.SERVICE_LONG_REQUEST_TIME,
+    trustedProxies: appSettings.SERVICE_TRUSTED_PROXIES,
+    largestUpload: appSettings.SERVICE_MAX_UPLOAD_SIZE,
+  });
+  const api = createApi(app, {
+    authenticate: authenticator(tokens, (userId) => findActiveUser(database.pool, userId)),
+    bodyLimits: {
+      ordinary: appSettings.SERVICE_MAX_BODY_SIZE,
+      images: appSettings.SERVICE_MAX_IMAGES_BODY_SIZE,
+      upload: appSettings.SERVICE_MAX_UPLOAD_SIZE,
+    },
+    checkAnswers: parts.checkAnswers ?? false,
+  });
+  serviceRoutes(api, parts);
+  accountRoutes(api, { db: database.db, tokens, app: appSettings });
+  if (settings.signIn) {
+    oauthRoutes(api, {
+      db: database.db,
+      tokens,
+      mailer: createMailer(settings.mail, logging.logger('mail')),
+      log: logging.logger('oauth'),
+      app: appSettings,
+      signIn: settings.signIn,
+      provider: parts.provider ?? (await createProvider(settings.signIn)),
+    });
+  }
+  serveDocumentation(app, openapiDocument(api.operations, { title: 'Service API', version: VERSION }));
+  refuseOtherMethods(app, pathsOf(api));
+  return app;
+}

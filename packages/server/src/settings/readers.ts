@@ -1,0 +1,88 @@
+/** Readers of single settings: each takes what was written, or nothing, and gives a typed value or refuses in one line. */
+import { readAbsolutePath, readEmail } from '@service/contract';
+
+/** A setting that cannot be used; its message is the one line an operator sees. */
+export class SettingsError extends Error {}
+
+/** Reads one variable; `undefined` means that it is not set. */
+export type Read<T> = (written: string | undefined, name: string) => T;
+
+const refuse = (name: string, must: string): never => {
+  throw new SettingsError(`${name} must be ${must}.`);
+};
+
+/** A whole number. */
+export function integer<F extends number | null>(fallback: F, least?: number): Read<number | F> {
+  return (written, name) => {
+    if (written === undefined) return fallback;
+    const value = Number(written);
+    if (!/^\s*[+-]?\d+\s*$/.test(written) || !Number.isSafeInteger(value)) return refuse(name, 'a whole number');
+    return least !== undefined && value < least ? refuse(name, `${least} or more`) : value;
+  };
+}
+
+/** A number of seconds, fractions allowed. */
+export function seconds(fallback: number): Read<number> {
+  return (written, name) => {
+    if (written === undefined) return fallback;
+    const value = Number(written);
+    return written.trim() === '' || !Number.isFinite(value) ? refuse(name, 'a number of seconds') : value;
+  };
+}
+
+const BYTES: Record<string, number> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30 };
+
+/** A size such as `64M` or `1048576`. */
+export function size(fallback: number): Read<number> {
+  return (written, name) => {
+    if (written === undefined) return fallback;
+    const match = /^(\d+)\s*([kmg]?)b?$/i.exec(written.trim());
+    return match ? Number(match[1]) * BYTES[match[2]!.toLowerCase()]! : refuse(name, 'a size such as 64M');
+  };
+}
+
+/** Flags are texts on the wire too. */
+export type Flag = 'true' | 'false';
+
+export function flag(fallback: Flag): Read<Flag> {
+  return (written, name) => {
+    if (written === undefined) return fallback;
+    return written === 'true' || written === 'false' ? written : refuse(name, 'true or false');
+  };
+}
+
+export function oneOf<const T extends string, F extends T | null>(values: readonly T[], fallback: F): Read<T | F> {
+  return (written, name) => {
+    if (written === undefined) return fallback;
+    return values.includes(written as T) ? (written as T) : refuse(name, values.join(' or '));
+  };
+}
+
+/** Any text, also an empty one. */
+export const anyText: Read<string | null> = (written) => written ?? null;
+
+/** A text without the white space around it; an empty one is refused. */
+export function someText<F extends string | null>(fallback: F): Read<string | F> {
+  return (written, name) => {
+    if (written === undefined) return fallback;
+    return written.trim() === '' ? refuse(name, 'left unset or given a value') : written.trim();
+  };
+}
+
+export const url: Read<string | null> = (written, name) => {
+  if (written === undefined) return null;
+  const parsed = URL.canParse(written) ? new URL(written) : undefined;
+  return parsed && /^https?:$/.test(parsed.protocol) ? parsed.href : refuse(name, 'an http or https address');
+};
+
+export const emailAddress: Read<string | null> = (written, name) => {
+  if (written === undefined) return null;
+  const reading = readEmail(written);
+  return 'value' in reading ? reading.value : refuse(name, 'an e-mail address');
+};
+
+export const absoluteFolder: Read<string | null> = (written, name) => {
+  if (written === undefined) return null;
+  const reading = readAbsolutePath(written);
+  return 'value' in reading ? reading.value : refuse(name, 'an absolute path');
+};

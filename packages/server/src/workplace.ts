@@ -1,0 +1,79 @@
+/** Opens what every command needs: settings, logging, the data folder and the database. */
+import { accessSync, constants, mkdirSync } from 'node:fs';
+
+import { keptSecret, openDatabase, type OpenDatabase, openEmbeddedDatabase } from './db/index.ts';
+import { createLogging, type Logging } from './logging/index.ts';
+import { readSettings, settingSources, type Settings, SettingsError } from './settings/index.ts';
+
+/** Settings given on the command line, under their variables' names; they win over the environment. */
+export type Given = Record<string, string | undefined>;
+
+export function loadSettings(given: Given = {}): Settings {
+  const sources = settingSources(process.env, process.cwd());
+  return readSettings((name) => given[name] ?? sources(name));
+}
+
+export function loggingFor(settings: Settings): Logging {
+  return createLogging({ level: settings.app.SERVICE_LOGGING_LEVEL, configFile: settings.app.LOG_CONFIG_FILE });
+}
+
+function ensureDataDir(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.W_OK);
+  } catch (error) {
+    throw new SettingsError(`SERVICE_DATA_DIR (${folder}) must be a folder this account can write to: ${(error as Error).message}`);
+  }
+}
+
+export interface Workplace extends OpenDatabase {
+  settings: Settings;
+}
+
+/** With the embedded database the key that signs tokens is made once and kept, so that tokens survive a restart. */
+function withSigningKey(settings: Settings): Settings {
+  if (settings.app.JWT_SECRET_KEY !== null) return settings;
+  const JWT_SECRET_KEY = keptSecret(settings.start.SERVICE_DATA_DIR, 'signing-key');
+  return { ...settings, app: { ...settings.app, JWT_SECRET_KEY } };
+}
+
+async function connection(settings: Settings) {
+  const { database, start } = settings;
+  if (settings.embedded) return openEmbeddedDatabase(start.SERVICE_DATA_DIR);
+  return {
+    connection: {
+      host: database.POSTGRES_HOST,
+      port: database.POSTGRES_PORT,
+      user: database.POSTGRES_USER ?? undefined,
+      password: database.POSTGRES_PASSWORD ?? undefined,
+      database: database.POSTGRES_DB!,
+    },
+    leave: () => Promise.resolve(),
+  };
+}
+
+export async function openWorkplace(given: Settings, logging: Logging): Promise<Workplace> {
+  if (given.embedded) ensureDataDir(given.start.SERVICE_DATA_DIR);
+  const settings = withSigningKey(given);
+  const place = await connection(settings);
+  const sqlLog = logging.logger('sql');
+  const open = openDatabase(place.connection, {
+    connections: settings.database.SERVICE_DATABASE_CONNECTIONS,
+    echo: settings.database.DB_ECHO === 'true' ? (sql) => sqlLog.info(sql) : undefined,
+  });
+  const close = async () => {
+    await open.close();
+    await place.leave();
+  };
+  try {
+    await open.pool.query('select 1');
+  } catch (error) {
+    await close();
+    const { host, port, database } = place.connection;
+    throw new SettingsError(
+      `POSTGRES_DB, POSTGRES_HOST, POSTGRES_PORT, POSTGRES_USER and POSTGRES_PASSWORD must name a database that answers; ` +
+        `${database} on ${host}:${port} does not: ${(error as Error).message}`,
+    );
+  }
+  return { ...open, close, settings };
+}
