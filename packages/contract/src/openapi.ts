@@ -66,7 +66,9 @@ function schemaWriter() {
         const { id, ...rest } = node as Json;
         return Object.fromEntries(
           Object.entries(typeof id === 'string' ? { title: id, ...rest } : (node as Json)).map(([key, value]) =>
-            key === '$ref' ? [key, `#/components/schemas/${name(String(value).split('/').at(-1)!)}`] : [key, relink(value)],
+            key === '$ref'
+              ? [key, `#/components/schemas/${name(String(value).split('/').at(-1)!)}`]
+              : [key, relink(value)],
           ),
         );
       };
@@ -85,7 +87,7 @@ function parametersOf(writer: Writer, schema: z.ZodType, place: 'path' | 'query'
   const shape = schema instanceof z.ZodObject ? (schema.shape as Record<string, z.ZodType>) : {};
   return Object.entries(shape).map(([name, field]) => {
     const written = writer.write(field, 'input');
-    const fallback = field instanceof z.ZodDefault ? (field.def.defaultValue as unknown) : undefined;
+    const fallback = field instanceof z.ZodDefault ? (field.def.defaultValue) : undefined;
     const optional = field.safeParse(undefined).success;
     return {
       name,
@@ -99,7 +101,9 @@ function parametersOf(writer: Writer, schema: z.ZodType, place: 'path' | 'query'
 function bodyOf(writer: Writer, operation: Operation): Json | undefined {
   if (!operation.body) return undefined;
   const schema = writer.write(operation.body.schema, 'input');
-  const types = operation.body.form ? ['application/x-www-form-urlencoded', 'multipart/form-data'] : ['application/json'];
+  const types = operation.body.form
+    ? ['application/x-www-form-urlencoded', 'multipart/form-data']
+    : ['application/json'];
   return {
     required: !operation.body.optional,
     content: Object.fromEntries(types.map((type) => [type, { schema }])),

@@ -31,7 +31,9 @@ function discriminatorOf(schema: z.ZodType): string | undefined {
 function readTaggedUnion(schema: z.ZodType, tag: string, input: unknown, at: string) {
   const value = typeof input === 'object' && input !== null ? (input as Record<string, unknown>)[tag] : undefined;
   if (value === undefined || value === null) {
-    return { entries: [{ type: 'union_tag_not_found', loc: [at], msg: `Say which kind this is: "${tag}" is missing.` }] };
+    return {
+      entries: [{ type: 'union_tag_not_found', loc: [at], msg: `Say which kind this is: "${tag}" is missing.` }],
+    };
   }
   const options = (schema as unknown as TaggedUnion)._zod.def.options;
   const valuesOf = (option: z.ZodObject) => [...(option._zod.propValues?.[tag] ?? [])];
@@ -71,7 +73,9 @@ export function readRequest<P extends z.ZodType, Q extends z.ZodType, B extends 
 ): Outcome<ReadParts<z.output<P>, z.output<Q>, z.output<B>>> {
   const params = read(operation.params, parts.params, ['path']);
   const query = read(operation.query, parts.query, ['query']);
-  const body = operation.body ? readBody(operation.body as Operation['body'] & object, parts.body) : { value: undefined };
+  const body = operation.body
+    ? readBody(operation.body, parts.body)
+    : { value: undefined };
   const entries = [params, query, body].flatMap((outcome) => ('entries' in outcome ? outcome.entries : []));
   if (entries.length > 0) return { entries };
   return {

@@ -43,6 +43,8 @@ module.exports = function launch(script, entry) {
   }
   var node = broughtAlong();
   if (node) return runAgainWith(node, script);
-  console.error('This needs Node 22.18 or newer, and this is Node ' + process.versions.node + '. Install a newer Node.');
+  console.error(
+    'This needs Node 22.18 or newer, and this is Node ' + process.versions.node + '. Install a newer Node.',
+  );
   process.exit(1);
 };

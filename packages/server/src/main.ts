@@ -18,7 +18,10 @@ const command = new Command('npm start --')
   .option('--data-dir <folder>', 'folder for everything the service keeps (SERVICE_DATA_DIR, default ./data)')
   .option('--admin-email <address>', 'first administrator (SERVICE_ADMIN_EMAIL, default admin@example.org)')
   .option('--admin-pwd <password>', 'its password (SERVICE_ADMIN_PWD, default: made up and printed once)')
-  .option('--admin-project-dir <folder>', 'its project folder (SERVICE_ADMIN_PROJECT_DIR, default <data folder>/projects)')
+  .option(
+    '--admin-project-dir <folder>',
+    'its project folder (SERVICE_ADMIN_PROJECT_DIR, default <data folder>/projects)',
+  )
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
   .parse();
 
@@ -51,7 +54,10 @@ try {
         `  Data folder     ${used.start.SERVICE_DATA_DIR}`,
       ];
       if (administrator?.password !== undefined) {
-        lines.push(`  Administrator   ${administrator.email}`, `  Password        ${administrator.password}   (shown only this once)`);
+        lines.push(
+          `  Administrator   ${administrator.email}`,
+          `  Password        ${administrator.password}   (shown only this once)`,
+        );
       }
       console.log(`${lines.join('\n')}\nStop it with Ctrl-C.`);
     },

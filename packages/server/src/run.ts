@@ -36,7 +36,8 @@ async function setUp({ db, settings }: Workplace, logging: Logging): Promise<{ e
     const outcome = await createAdministrator(db, { email, password, projectDir }, app.SERVICE_DEFAULT_GROUP_NAME);
     if (outcome !== 'created' || start.SERVICE_ADMIN_PWD !== null) password = undefined;
   }
-  if (app.SERVICE_RUNNER_BACKEND === 'local' && (await countResources(db)) === 0) await createFirstResource(db, start, log);
+  if (app.SERVICE_RUNNER_BACKEND === 'local' && (await countResources(db)) === 0)
+    await createFirstResource(db, start, log);
   return { email, ...(password === undefined ? {} : { password }) };
 }
 
@@ -47,7 +48,9 @@ async function createFirstResource(
 ): Promise<void> {
   const python = findPython();
   if (!python) {
-    log.warning('No Python 3.9 to 3.14 was found, so there is no resource to run jobs on. Install Python and start again.');
+    log.warning(
+      'No Python 3.9 to 3.14 was found, so there is no resource to run jobs on. Install Python and start again.',
+    );
     return;
   }
   const folders = { jobs: join(start.SERVICE_DATA_DIR, 'jobs'), tasks: join(start.SERVICE_DATA_DIR, 'tasks') };
@@ -57,7 +60,9 @@ async function createFirstResource(
 async function requireCurrentSchema({ db }: Workplace): Promise<void> {
   const missing = await missingMigrations(db);
   if (missing.length > 0) {
-    throw new SettingsError(`The database is ${missing.length} migration(s) behind this version. Run: servicectl set-db`);
+    throw new SettingsError(
+      `The database is ${missing.length} migration(s) behind this version. Run: servicectl set-db`,
+    );
   }
 }
 
@@ -111,7 +116,11 @@ export interface RunOptions {
   /** Bring the schema up to date and create what a first start needs. */
   setUp: boolean;
   /** Told when the service answers. */
-  onReady: (place: { address: string; settings: Settings; administrator?: { email: string; password?: string } }) => void;
+  onReady: (place: {
+    address: string;
+    settings: Settings;
+    administrator?: { email: string; password?: string };
+  }) => void;
 }
 
 export async function run(given: Settings, options: RunOptions): Promise<void> {

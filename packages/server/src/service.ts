@@ -36,7 +36,10 @@ function serviceRoutes(api: Api, { settings, database }: ServiceParts): void {
   api.serveAnyone(accounts.alive, () => ({ alive: true, version: VERSION }));
   api.serveAnyone(accounts.ready, async () => {
     const answered = await Promise.race([
-      database.pool.query('select 1').then(() => true, () => false),
+      database.pool.query('select 1').then(
+        () => true,
+        () => false,
+      ),
       sleep(READY_WITHIN_MS, false, { ref: false }),
     ]);
     if (!answered) throw refuse(503, 'The database does not answer.', { 'retry-after': '5' });

@@ -22,7 +22,9 @@ function ensureDataDir(folder: string): void {
     mkdirSync(folder, { recursive: true });
     accessSync(folder, constants.W_OK);
   } catch (error) {
-    throw new SettingsError(`SERVICE_DATA_DIR (${folder}) must be a folder this account can write to: ${(error as Error).message}`);
+    throw new SettingsError(
+      `SERVICE_DATA_DIR (${folder}) must be a folder this account can write to: ${(error as Error).message}`,
+    );
   }
 }
 

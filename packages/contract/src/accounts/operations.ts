@@ -17,14 +17,16 @@ import {
   UserUpdateStrict,
 } from './user.ts';
 
-const BearerToken = z
-  .object({ access_token: answer.text(), token_type: answer.text() })
-  .meta({ id: 'BearerResponse' });
+const BearerToken = z.object({ access_token: answer.text(), token_type: answer.text() }).meta({ id: 'BearerResponse' });
 const LoginForm = z
   .object({
-    username: text().meta({ description: 'The e-mail address.' }),
-    password: text().meta({ format: 'password' }),
-    grant_type: z.string().regex(/^password$/).nullable().optional(),
+    username: z.string().meta({ description: 'The e-mail address.' }),
+    password: z.string().meta({ format: 'password' }),
+    grant_type: z
+      .string()
+      .regex(/^password$/)
+      .nullable()
+      .optional(),
     scope: z.string().default(''),
     client_id: z.string().nullable().optional(),
     client_secret: z.string().nullable().optional(),

@@ -14,7 +14,8 @@ export const RESOURCE_TYPES = ['local', 'slurm_sudo', 'slurm_ssh'] as const;
 export type ResourceType = (typeof RESOURCE_TYPES)[number];
 
 const DEFAULT_SHEBANG = '#!/bin/sh';
-const MEMORY = /^(\d+)([MGT]?)$/;
+/** A repeated unit and a zero are taken too, since existing configurations may hold them. */
+const MEMORY = /^(\d+)([MGT]?)\2*$/;
 const MEGABYTES: Record<string, number> = { '': 1, M: 1, G: 1000, T: 1_000_000 };
 
 /** `"2G"` is 2000: memory is stored in MB. */
@@ -27,11 +28,11 @@ function readMemory(input: unknown): Reading<number> {
   const match = MEMORY.exec(input.trim());
   if (!match) return valueError('Enter memory as digits followed by M, G or T, for example "4G".');
   const megabytes = Number(match[1]) * MEGABYTES[match[2]!]!;
-  if (megabytes === 0) return valueError('Memory must be more than 0.');
   return Number.isSafeInteger(megabytes) ? found(megabytes) : valueError('This is more memory than can be asked for.');
 }
 
-export const memory = () => reader(readMemory, { anyOf: [{ type: 'integer', exclusiveMinimum: 0 }, { type: 'string' }] });
+export const memory = () =>
+  reader(readMemory, { anyOf: [{ type: 'integer', exclusiveMinimum: 0 }, { type: 'string' }] });
 
 const optionalText = () => trimmedText().nullable().default(null);
 
@@ -154,15 +155,13 @@ export const PixiConfig = z
 
 /** `{}` means that pixi is not available. */
 const pixiConfigOrNothing = () =>
-  z
-    .record(z.string(), z.unknown())
-    .transform((map, ctx): z.output<typeof PixiConfig> | Record<string, never> => {
-      if (Object.keys(map).length === 0) return {};
-      const result = PixiConfig.safeParse(map, { reportInput: true });
-      if (result.success) return result.data;
-      for (const issue of result.error.issues) ctx.issues.push(issue as z.core.$ZodRawIssue);
-      return z.NEVER;
-    });
+  z.record(z.string(), z.unknown()).transform((map, ctx): z.output<typeof PixiConfig> | Record<string, never> => {
+    if (Object.keys(map).length === 0) return {};
+    const result = PixiConfig.safeParse(map, { reportInput: true });
+    if (result.success) return result.data;
+    for (const issue of result.error.issues) ctx.issues.push(issue as z.core.$ZodRawIssue);
+    return z.NEVER;
+  });
 
 const common = {
   name: trimmedText(),
@@ -226,7 +225,7 @@ const ResourceSlurmSSH = z
   .superRefine((resource, ctx) => {
     const pixi = resource.tasks_pixi_config;
     if ('versions' in pixi && pixi.SLURM_CONFIG === null) {
-      addProblem(ctx as z.core.$RefinementCtx, {
+      addProblem(ctx, {
         type: 'value_error',
         message: 'Value error, tasks_pixi_config needs SLURM_CONFIG, because pixi runs inside a Slurm job here.',
       });

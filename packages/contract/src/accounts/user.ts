@@ -17,8 +17,7 @@ function readSlurmAccount(input: unknown): Reading<string> {
     : wrong('string_pattern_mismatch', 'Use letters, digits, "_", "-" and "." only.');
 }
 
-const slurmAccounts = () =>
-  z.array(reader(readSlurmAccount, { type: 'string', minLength: 1 })).superRefine(distinct());
+const slurmAccounts = () => z.array(reader(readSlurmAccount, { type: 'string', minLength: 1 })).superRefine(distinct());
 
 export const OAuthAccount = z
   .object({ id: answer.integer(), account_email: answer.text(), oauth_name: answer.text() })
@@ -82,7 +81,12 @@ export const UserUpdateStrict = z
   .meta({ id: 'UserUpdateStrict' });
 
 export const UserUpdateGroups = z
-  .strictObject({ group_ids: z.array(id({ least: 0 })).min(1).superRefine(distinct()) })
+  .strictObject({
+    group_ids: z
+      .array(id({ least: 0 }))
+      .min(1)
+      .superRefine(distinct()),
+  })
   .meta({ id: 'UserUpdateGroups' });
 
 export const UserProfileInfo = z

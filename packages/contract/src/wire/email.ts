@@ -51,7 +51,9 @@ export function readEmail(input: unknown): Reading<string> {
   const domain = readDomain(address.slice(at + 1));
   if (domain === undefined) return notAnAddress('check the part after the @-sign.');
   const email = `${local}@${domain}`;
-  return email.length > LONGEST_ADDRESS ? notAnAddress(`it has more than ${LONGEST_ADDRESS} characters.`) : found(email);
+  return email.length > LONGEST_ADDRESS
+    ? notAnAddress(`it has more than ${LONGEST_ADDRESS} characters.`)
+    : found(email);
 }
 
 export const email = () => reader(readEmail, { type: 'string', format: 'email' });

@@ -51,7 +51,11 @@ export function entriesOf(issues: readonly Issue[], at: Place): ValidationEntry[
   return issues.flatMap((issue): ValidationEntry[] => {
     const loc = [...at, ...(issue.path as Place)];
     if (issue.code === 'unrecognized_keys') {
-      return issue.keys.map((key) => ({ type: 'extra_forbidden', loc: [...loc, key], msg: 'This field is not known here.' }));
+      return issue.keys.map((key) => ({
+        type: 'extra_forbidden',
+        loc: [...loc, key],
+        msg: 'This field is not known here.',
+      }));
     }
     if (issue.code === 'invalid_key') {
       return [{ type: 'literal_error', loc: [...loc, '[key]'], msg: issue.issues[0]?.message ?? issue.message }];

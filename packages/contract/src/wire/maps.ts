@@ -14,7 +14,9 @@ export function trimKeys<T>(map: Record<string, T>, ctx: z.core.$RefinementCtx):
   if (keys.has('') || keys.size < trimmed.length) {
     addProblem(ctx, {
       type: 'value_error',
-      message: keys.has('') ? 'Value error, Keys must not be empty.' : 'Value error, Two keys are equal after trimming.',
+      message: keys.has('')
+        ? 'Value error, Keys must not be empty.'
+        : 'Value error, Two keys are equal after trimming.',
     });
     return z.NEVER;
   }

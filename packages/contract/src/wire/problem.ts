@@ -51,7 +51,7 @@ export function rule<T>(check: (value: T) => string | undefined) {
   return (value: T, ctx: z.core.$RefinementCtx<T>): void => {
     const message = check(value);
     if (message !== undefined) {
-      addProblem(ctx as z.core.$RefinementCtx, { type: 'value_error', message: `Value error, ${message}` });
+      addProblem(ctx, { type: 'value_error', message: `Value error, ${message}` });
     }
   };
 }

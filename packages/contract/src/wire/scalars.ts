@@ -109,7 +109,10 @@ export function readTrimmedText(input: unknown): Reading<string> {
 export const trimmedText = () => reader(readTrimmedText, { type: 'string', minLength: 1 });
 
 /** One of a few texts. */
-export const choice = <const T extends string>(values: readonly T[], type: 'literal_error' | 'enum' = 'literal_error') =>
+export const choice = <const T extends string>(
+  values: readonly T[],
+  type: 'literal_error' | 'enum' = 'literal_error',
+) =>
   reader(
     (input): Reading<T> =>
       values.includes(input as T) ? found(input as T) : wrong(type, `Choose one of: ${values.join(', ')}.`),

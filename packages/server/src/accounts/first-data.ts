@@ -35,7 +35,8 @@ export interface Administrator {
 function checkedAdministrator({ email, password, projectDir }: Administrator): UserCreate {
   const read = readValue(UserCreate, { email, password, project_dirs: [projectDir] }, 'administrator');
   if ('value' in read) return read.value;
-  const where = 'problem' in readEmail(email) ? 'e-mail' : 'problem' in readProjectDir(projectDir) ? 'project folder' : '';
+  const where =
+    'problem' in readEmail(email) ? 'e-mail' : 'problem' in readProjectDir(projectDir) ? 'project folder' : '';
   throw new UnusableData(`The administrator's ${where || 'data'} cannot be used: ${read.entries[0]!.msg}`);
 }
 
@@ -102,7 +103,11 @@ function validated<T>(what: string, outcome: ReturnType<typeof readValue<T>>): T
 }
 
 /** Stores the first resource with its profile, and gives the profile to everybody. */
-export async function createResourceAndProfile(db: Database, resourceData: unknown, profileData: unknown): Promise<void> {
+export async function createResourceAndProfile(
+  db: Database,
+  resourceData: unknown,
+  profileData: unknown,
+): Promise<void> {
   const resource = validated('resource', readValue(ResourceWrite, resourceData, 'resource'));
   const profile = validated('profile', readValue(ProfileWrite, profileData, 'profile'));
   if (resource.type !== profile.resource_type) {
@@ -115,4 +120,3 @@ export async function createResourceAndProfile(db: Database, resourceData: unkno
     await resources.giveProfileToAll(trx, stored.id);
   });
 }
-

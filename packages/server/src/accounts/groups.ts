@@ -11,7 +11,8 @@ async function orNameTaken<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    if (brokenConstraint(error) === 'user_groups_name_unique') throw refuse(422, 'There is a group with this name. Choose another.');
+    if (brokenConstraint(error) === 'user_groups_name_unique')
+      throw refuse(422, 'There is a group with this name. Choose another.');
     throw error;
   }
 }

@@ -51,9 +51,7 @@ export async function checkPassword(password: string, hash: string | undefined):
   const stored = hash ?? (await dummyHash());
   const right = await hashing(async () => {
     try {
-      return stored.startsWith('$argon2')
-        ? await argon2Verify(stored, password)
-        : await bcryptVerify(password, stored.replace(/^\$2[axy]\$/, '$2b$'));
+      return stored.startsWith('$argon2') ? await argon2Verify(stored, password) : await bcryptVerify(password, stored);
     } catch {
       return false; // not a hash of a kind we know
     }

@@ -14,10 +14,12 @@ async function explained<T>(work: Promise<T>): Promise<T> {
     return await work;
   } catch (error) {
     const constraint = brokenConstraint(error);
-    if (constraint === 'resources_name_unique') throw refuse(422, 'There is a resource with this name. Choose another.');
+    if (constraint === 'resources_name_unique')
+      throw refuse(422, 'There is a resource with this name. Choose another.');
     if (constraint === 'profiles_name_unique') throw refuse(422, 'There is a profile with this name. Choose another.');
     if (constraint === 'profiles_resource') throw refuse(422, 'Profiles still use this resource. Delete them first.');
-    if (constraint === 'users_profile') throw refuse(422, 'Users still have this profile. Give them another one first.');
+    if (constraint === 'users_profile')
+      throw refuse(422, 'Users still have this profile. Give them another one first.');
     throw error;
   }
 }

@@ -54,7 +54,9 @@ function tokenRoutes(api: Api, { db, tokens, app }: AccountParts): void {
   api.serve(accounts.impersonateByPost, ({ query, body }) => {
     const userId = query.user_id ?? body?.user_id;
     if (userId === undefined) {
-      throw invalid([{ type: 'missing', loc: ['query', 'user_id'], msg: 'Say whose token you want: user_id is missing.' }]);
+      throw invalid([
+        { type: 'missing', loc: ['query', 'user_id'], msg: 'Say whose token you want: user_id is missing.' },
+      ]);
     }
     return impersonate(userId);
   });

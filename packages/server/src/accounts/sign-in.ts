@@ -29,7 +29,9 @@ export async function signIn(
     return account.id;
   });
   if (userId === 'busy') {
-    throw refuse(429, 'Too many failed attempts at the same time. Wait some seconds and try again.', { 'retry-after': '5' });
+    throw refuse(429, 'Too many failed attempts at the same time. Wait some seconds and try again.', {
+      'retry-after': '5',
+    });
   }
   if (userId === undefined) throw refuse(400, 'LOGIN_BAD_CREDENTIALS');
   return userId;

@@ -73,7 +73,9 @@ export function createThrottle(sleep: (ms: number) => Promise<unknown>, now: () 
             entry.count++;
             entry.last = now();
           }
-          await sleep(Math.max(delayAfter(pair.count, FREE_FAILURES), delayAfter(place.count, FREE_FAILURES_OF_ADDRESS)));
+          await sleep(
+            Math.max(delayAfter(pair.count, FREE_FAILURES), delayAfter(place.count, FREE_FAILURES_OF_ADDRESS)),
+          );
           return undefined;
         }),
       );

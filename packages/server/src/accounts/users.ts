@@ -67,9 +67,15 @@ function flagsAfter(before: User, change: UserUpdate) {
 
 const isAdministrator = (user: { is_superuser: boolean; is_active: boolean }) => user.is_superuser && user.is_active;
 
-export async function update(db: Database, userId: number, change: UserUpdate, defaultGroup: string | null): Promise<User> {
+export async function update(
+  db: Database,
+  userId: number,
+  change: UserUpdate,
+  defaultGroup: string | null,
+): Promise<User> {
   const mayLoseAdministrator = change.is_superuser === false || change.is_active === false;
-  const hashed_password = change.password !== undefined && passwordProblem(change.password) === undefined
+  const hashed_password =
+    change.password !== undefined && passwordProblem(change.password) === undefined
       ? await hashPassword(change.password)
       : undefined;
   try {
@@ -78,7 +84,8 @@ export async function update(db: Database, userId: number, change: UserUpdate, d
       await store.lockUser(trx, userId);
       const before = await store.findUser(trx, userId);
       if (!before) throw refuse(404, NO_USER);
-      if (change.profile_id != null && !(await resources.findProfile(trx, change.profile_id))) throw refuse(404, NO_PROFILE);
+      if (change.profile_id != null && !(await resources.findProfile(trx, change.profile_id)))
+        throw refuse(404, NO_PROFILE);
       const after = flagsAfter(before, change);
       if (change.password !== undefined) checkPasswordRules(change.password, 'UPDATE_USER_INVALID_PASSWORD');
       if (isAdministrator(before) && !isAdministrator(after) && !(await store.otherAdministratorExists(trx, userId))) {
@@ -113,7 +120,12 @@ export async function updateSelf(
 }
 
 /** Replaces the groups of an account; the default group must stay among them. */
-export async function setGroups(db: Database, userId: number, groupIds: number[], defaultGroup: string | null): Promise<User> {
+export async function setGroups(
+  db: Database,
+  userId: number,
+  groupIds: number[],
+  defaultGroup: string | null,
+): Promise<User> {
   return db.transaction().execute(async (trx) => {
     if (!(await store.lockUser(trx, userId))) throw refuse(404, NO_USER);
     const known = await groups.knownGroupIds(trx, groupIds);
@@ -121,7 +133,8 @@ export async function setGroups(db: Database, userId: number, groupIds: number[]
     if (defaultGroup !== null) {
       const defaultId = await groups.groupIdOf(trx, defaultGroup);
       if (defaultId === undefined) throw refuse(404, missingDefaultGroup(defaultGroup));
-      if (!groupIds.includes(defaultId)) throw refuse(422, `Everybody stays in the group ${defaultGroup}. Add it to the list.`);
+      if (!groupIds.includes(defaultId))
+        throw refuse(422, `Everybody stays in the group ${defaultGroup}. Add it to the list.`);
     }
     await store.replaceGroups(trx, userId, groupIds);
     return store.withGroups(trx, (await store.findUser(trx, userId))!, defaultGroup);

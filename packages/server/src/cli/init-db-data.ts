@@ -43,7 +43,11 @@ async function administrator({ db, settings }: Workplace, options: Options): Pro
   if (email === undefined || projectDir === undefined || password === undefined) {
     throw new CommandFailed('Give --admin-email, --admin-pwd and --admin-project-dir together, or none of them.');
   }
-  const outcome = await createAdministrator(db, { email, password, projectDir }, settings.app.SERVICE_DEFAULT_GROUP_NAME);
+  const outcome = await createAdministrator(
+    db,
+    { email, password, projectDir },
+    settings.app.SERVICE_DEFAULT_GROUP_NAME,
+  );
   console.log(`${OUTCOMES[outcome]} ${email}`);
 }
 
@@ -60,8 +64,13 @@ async function resourceAndProfile({ db }: Workplace, { resource, profile }: Opti
   if (resource === undefined || profile === undefined) {
     throw new CommandFailed('Give --resource and --profile together, or none of them.');
   }
-  if ((await countResources(db)) > 0) throw new CommandFailed('The database has a resource already; nothing was added.');
-  await createResourceAndProfile(db, resourceData(resource), profile === 'default' ? defaultProfile : readJsonFile(profile));
+  if ((await countResources(db)) > 0)
+    throw new CommandFailed('The database has a resource already; nothing was added.');
+  await createResourceAndProfile(
+    db,
+    resourceData(resource),
+    profile === 'default' ? defaultProfile : readJsonFile(profile),
+  );
   console.log('Created the resource and the profile; every user has this profile now');
 }
 

@@ -20,7 +20,9 @@ function wholeNumber(text: string): number {
 }
 
 const program = new Command('servicectl')
-  .description('Operates the service. Settings come from the environment and from .service_server.env (see docs/settings.md).')
+  .description(
+    'Operates the service. Settings come from the environment and from .service_server.env (see docs/settings.md).',
+  )
   .exitOverride()
   .configureHelp({ showGlobalOptions: false });
 
@@ -79,7 +81,8 @@ program
 
 /** Usage errors end with 2, everything that did not work with 1. */
 function exitCodeOf(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 || error.code === 'commander.help' ? error.exitCode && 2 : 2;
+  if (error instanceof CommanderError)
+    return error.exitCode === 0 || error.code === 'commander.help' ? error.exitCode && 2 : 2;
   if (error instanceof SettingsError || error instanceof UnusableData || error instanceof CommandFailed) {
     console.error(error.message);
     return 1;

@@ -15,7 +15,9 @@ interface Options {
 function startAgainOnChange(): Promise<void> {
   const folder = join(import.meta.dirname, '..');
   const args = process.argv.slice(2).filter((argument) => argument !== '--reload');
-  const child = spawn(process.execPath, [`--watch-path=${folder}`, join(folder, 'cli/main.ts'), ...args], { stdio: 'inherit' });
+  const child = spawn(process.execPath, [`--watch-path=${folder}`, join(folder, 'cli/main.ts'), ...args], {
+    stdio: 'inherit',
+  });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
   return new Promise((resolve) => child.on('exit', () => resolve()));
 }

@@ -33,7 +33,12 @@ function wantedTasks({ base, add, remove }: Options): z.output<typeof Triples> {
 }
 
 async function checkPairs({ db }: Workplace, pairs: z.output<typeof Pairs>): Promise<void> {
-  const groups = new Set(await knownGroupIds(db, pairs.map((pair) => pair.user_group_id)));
+  const groups = new Set(
+    await knownGroupIds(
+      db,
+      pairs.map((pair) => pair.user_group_id),
+    ),
+  );
   for (const { resource_id, user_group_id } of pairs) {
     if (!(await findResource(db, resource_id))) throw new CommandFailed(`There is no resource ${resource_id}.`);
     if (!groups.has(user_group_id)) throw new CommandFailed(`There is no user group ${user_group_id}.`);

@@ -59,7 +59,10 @@ interface Place {
 /** Descriptors that a child inherits, and the paths by which it knows them. As another account it has no other way in. */
 function handOver(account: Account | undefined, paths: string[]) {
   if (!account) return { paths, descriptors: [] };
-  return { paths: paths.map((_, index) => `/proc/self/fd/${index + 3}`), descriptors: paths.map((path) => openSync(path, 'r')) };
+  return {
+    paths: paths.map((_, index) => `/proc/self/fd/${index + 3}`),
+    descriptors: paths.map((path) => openSync(path, 'r')),
+  };
 }
 
 const asAccount = (account: Account | undefined) => ({
@@ -177,7 +180,9 @@ async function ready(folder: string, child?: ChildProcess): Promise<Running | un
   while (Date.now() < deadline) {
     const now = running(folder);
     if (now !== undefined && now !== 'starting') return now;
-    const gone = child ? child.exitCode !== null || child.signalCode !== null || child.pid === undefined : now === undefined;
+    const gone = child
+      ? child.exitCode !== null || child.signalCode !== null || child.pid === undefined
+      : now === undefined;
     if (gone) return undefined;
     await sleep(20);
   }

@@ -16,7 +16,9 @@ const COPIES = '/var/cache/service-postgresql';
 export function databaseAccount(owner: Account | undefined): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
   if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
-  const accounts = readFileSync('/etc/passwd', 'utf8').split('\n').map((line) => line.split(':'));
+  const accounts = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'));
   const account = accounts.find(([name]) => name === 'postgres') ?? accounts.find(([name]) => name === 'nobody');
   if (!account) throw new Error('Started by root, the embedded database needs an account named postgres. Create it.');
   return { uid: Number(account[2]), gid: Number(account[3]) };

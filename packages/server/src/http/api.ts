@@ -14,7 +14,7 @@ import { type BodySize, type Operation, pageProblem, pageQuery, readRequest, typ
 import { accessProblem, type Caller } from './access.ts';
 import { type Form, parseMultipart } from './form-body.ts';
 import { unstorableText } from './json-body.ts';
-import { invalid, refuse, Refusal } from './refusal.ts';
+import { invalid, refuse, type Refusal } from './refusal.ts';
 import { cookieProblem, unsafeGetProblem } from './same-site.ts';
 
 export interface Call<Params, Query, Body> {
@@ -83,7 +83,7 @@ function queryValues(search: URLSearchParams, lists: Set<string>): Record<string
 async function bodyOf(operation: Operation, request: FastifyRequest): Promise<unknown> {
   if (!operation.body?.form) return request.body;
   if (request.isMultipart()) return parseMultipart(request);
-  return (request.body as Form | undefined) ?? {};
+  return (request.body) ?? {};
 }
 
 const PageQuery = z.object(pageQuery);
@@ -147,12 +147,14 @@ export function createApi(app: FastifyInstance, options: ApiOptions): Api {
         const { status, mediaType } = operation.answer;
         if (answer === undefined) return reply.code(status).send();
         reply.code(status).header('content-type', mediaType === 'text/csv' ? 'text/csv; charset=utf-8' : mediaType);
-        return reply.send(typeof answer === 'string' && mediaType !== 'application/json' ? answer : JSON.stringify(answer));
+        return reply.send(
+          typeof answer === 'string' && mediaType !== 'application/json' ? answer : JSON.stringify(answer),
+        );
       },
     });
   }
 
-  return { operations, serve: bind as Api['serve'], serveAnyone: bind as Api['serveAnyone'] };
+  return { operations, serve: bind, serveAnyone: bind };
 }
 
 /** Answers 405 where a path exists with other methods. Call it when everything is bound. */

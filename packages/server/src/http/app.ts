@@ -69,7 +69,9 @@ export function createApp(options: AppOptions): FastifyInstance {
   readBodies(app);
   app.register(multipart, { limits: { fileSize: options.largestUpload, fields: 100, parts: 110 } });
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, log));
-  app.setNotFoundHandler((_, reply) => reply.code(404).header('content-type', 'application/json').send('{"detail":"Not Found"}'));
+  app.setNotFoundHandler((_, reply) =>
+    reply.code(404).header('content-type', 'application/json').send('{"detail":"Not Found"}'),
+  );
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     done();

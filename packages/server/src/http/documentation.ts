@@ -36,16 +36,22 @@ export function serveDocumentation(app: FastifyInstance, document: Record<string
   let reading: string | undefined;
   app.get('/openapi.json', (_, reply) => reply.header('content-type', 'application/json').send(json));
   app.get('/docs', (_, reply) =>
-    reply.headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': POLICY }).send(tryOutPage(title)),
+    reply
+      .headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': POLICY })
+      .send(tryOutPage(title)),
   );
   app.get('/docs/start.js', (_, reply) => reply.header('content-type', 'text/javascript').send(START_SCRIPT));
   for (const [file, type] of Object.entries(FILES)) {
     app.get(`/docs/${file}`, async (_, reply) =>
-      reply.headers({ 'content-type': type, 'cache-control': 'max-age=86400' }).send(await readFile(join(SWAGGER_UI, file))),
+      reply
+        .headers({ 'content-type': type, 'cache-control': 'max-age=86400' })
+        .send(await readFile(join(SWAGGER_UI, file))),
     );
   }
   app.get('/redoc', (_, reply) => {
     reading ??= referencePage(document, `${title} ${version}`);
-    return reply.headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': POLICY }).send(reading);
+    return reply
+      .headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': POLICY })
+      .send(reading);
   });
 }

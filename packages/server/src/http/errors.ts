@@ -12,11 +12,23 @@ interface Thrown {
 }
 
 /** Errors of the connection to the database: the request may succeed in a moment. */
-const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', '57P01', '57P02', '57P03', '53300']);
+const UNREACHABLE = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'ETIMEDOUT',
+  '57P01',
+  '57P02',
+  '57P03',
+  '53300',
+]);
 
 const TEXTS: Record<string, (limit: number) => Refusal> = {
   FST_ERR_CTP_BODY_TOO_LARGE: (limit) =>
-    refuse(413, `The body is larger than the ${Math.round(limit / 2 ** 20)} MiB allowed here. Send less, or ask an administrator for a larger limit.`),
+    refuse(
+      413,
+      `The body is larger than the ${Math.round(limit / 2 ** 20)} MiB allowed here. Send less, or ask an administrator for a larger limit.`,
+    ),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => refuse(400, 'The body does not have the announced length. Send it again.'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => refuse(400, 'The Content-Type header cannot be read.'),
   FST_ERR_BAD_URL: () => refuse(400, 'The address has a percent sign that encodes nothing.'),
@@ -37,11 +49,17 @@ export function answerError(thrown: unknown, request: FastifyRequest, reply: Fas
   const refusal = asRefusal(thrown, request);
   if (!refusal || refusal.status >= 500) {
     const route = request.routeOptions.config.operation?.path ?? request.routeOptions.url ?? 'no route';
-    log.error(`${request.method} ${route} failed, request ${request.id}`, thrown instanceof Refusal ? undefined : thrown);
+    log.error(
+      `${request.method} ${route} failed, request ${request.id}`,
+      thrown instanceof Refusal ? undefined : thrown,
+    );
   }
   const { status, body, headers } =
     refusal ?? refuse(500, `Something went wrong on our side. Tell an administrator this request id: ${request.id}`);
-  reply.code(status).headers({ ...headers, 'content-type': 'application/json' }).send(JSON.stringify(body));
+  reply
+    .code(status)
+    .headers({ ...headers, 'content-type': 'application/json' })
+    .send(JSON.stringify(body));
 }
 
 const CLIENT_ERRORS: Record<string, [status: string, text: string]> = {

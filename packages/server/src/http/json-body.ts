@@ -47,7 +47,9 @@ export function parseJsonBody(bytes: Buffer): ParsedBody {
     return { refusal: refuse(400, 'The body is not UTF-8 text. Send JSON encoded as UTF-8.') };
   }
   if (isTooDeep(bytes)) {
-    return { refusal: refuse(400, `The body has more than ${DEEPEST} levels of lists and objects. Send flatter JSON.`) };
+    return {
+      refusal: refuse(400, `The body has more than ${DEEPEST} levels of lists and objects. Send flatter JSON.`),
+    };
   }
   try {
     return { value: JSON.parse(text) as unknown, doubtful: DOUBTFUL.test(text) };

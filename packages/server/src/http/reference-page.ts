@@ -58,7 +58,10 @@ function fields(schema: Schema): string {
 
 function body(content: Content | undefined): string {
   return Object.entries(content ?? {})
-    .map(([type, { schema = {} }]) => `<p>${escape(type)}: ${typeOf(schema)}</p>${schema.properties ? fields(schema) : ''}`)
+    .map(
+      ([type, { schema = {} }]) =>
+        `<p>${escape(type)}: ${typeOf(schema)}</p>${schema.properties ? fields(schema) : ''}`,
+    )
     .join('');
 }
 
@@ -67,7 +70,13 @@ function operation(path: string, method: string, described: Described): string {
     row([`<code>${escape(name)}</code>${required ? '' : ' <i>optional</i>'}`, escape(place), typeOf(schema)]),
   );
   const answers = Object.entries(described.responses).map(([code, { description, content }]) =>
-    row([`<b>${code}</b>`, escape(description), Object.values(content ?? {}).map(({ schema = {} }) => typeOf(schema)).join(', ')]),
+    row([
+      `<b>${code}</b>`,
+      escape(description),
+      Object.values(content ?? {})
+        .map(({ schema = {} }) => typeOf(schema))
+        .join(', '),
+    ]),
   );
   return `<article><h3 id="${anchor(`${method} ${path}`)}"><b>${method.toUpperCase()}</b> <code>${escape(path)}</code></h3>
 <p>${escape(described.summary)}</p><p class="more">${escape(described.description ?? '')}</p>
@@ -83,7 +92,9 @@ table{border-collapse:collapse;width:100%}td{border-top:1px solid #e9edf0;paddin
 
 export function referencePage(document: Record<string, unknown>, title: string): string {
   const paths = Object.entries(document['paths'] as Record<string, Record<string, Described>>);
-  const all = paths.flatMap(([path, methods]) => Object.entries(methods).map(([method, described]) => ({ path, method, described })));
+  const all = paths.flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, described]) => ({ path, method, described })),
+  );
   const tags = [...new Set(all.flatMap(({ described }) => described.tags))];
   const { schemas } = document['components'] as { schemas: Record<string, Schema> };
   const sections = tags.map((tag) => {

@@ -29,7 +29,10 @@ const PHRASES: Record<number, string> = {
 };
 
 /** A refusal with a text for people, or a code that clients know. */
-export const refuse = (status: number, detail: string | object = PHRASES[status] ?? 'Refused', headers?: Record<string, string>) =>
-  new Refusal(status, { detail }, headers);
+export const refuse = (
+  status: number,
+  detail: string | object = PHRASES[status] ?? 'Refused',
+  headers?: Record<string, string>,
+) => new Refusal(status, { detail }, headers);
 
 export const invalid = (entries: ValidationEntry[]) => new Refusal(422, { detail: entries });

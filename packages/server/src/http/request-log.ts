@@ -41,7 +41,8 @@ export function logRequests(app: FastifyInstance, options: { logging: Logging; l
     const { method } = request;
     const status = reply.statusCode;
     durations.observe({ method, route: routeOf(request), status }, seconds);
-    if (access.enabled('debug')) access.debug(`${request.ip} ${method} ${routeOf(request)}${shownQuery(request)} ${status}`);
+    if (access.enabled('debug'))
+      access.debug(`${request.ip} ${method} ${routeOf(request)}${shownQuery(request)} ${status}`);
     if (seconds > options.longRequestSeconds) {
       const end = new Date();
       const start = new Date(end.getTime() - reply.elapsedTime);

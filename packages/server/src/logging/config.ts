@@ -13,15 +13,17 @@ import { type Format, jsonFormat, LEVELS, type LevelName, lineFormat } from './r
 const LEVEL_NUMBERS: Record<string, number> = { NOTSET: 0, WARN: 30, FATAL: 50 };
 for (const [name, number] of Object.entries(LEVELS)) LEVEL_NUMBERS[name.toUpperCase()] = number;
 
-const Level = z
-  .union([z.number(), z.string()])
-  .transform((level, ctx) => {
-    const number = typeof level === 'number' ? level : LEVEL_NUMBERS[level.toUpperCase()];
-    if (number === undefined) ctx.addIssue(`"${level}" is not a level; use DEBUG, INFO, WARNING, ERROR or CRITICAL`);
-    return number ?? 0;
-  });
+const Level = z.union([z.number(), z.string()]).transform((level, ctx) => {
+  const number = typeof level === 'number' ? level : LEVEL_NUMBERS[level.toUpperCase()];
+  if (number === undefined) ctx.addIssue(`"${level}" is not a level; use DEBUG, INFO, WARNING, ERROR or CRITICAL`);
+  return number ?? 0;
+});
 
-const Formatter = z.object({ format: z.string().optional(), datefmt: z.string().optional(), json: z.boolean().optional() });
+const Formatter = z.object({
+  format: z.string().optional(),
+  datefmt: z.string().optional(),
+  json: z.boolean().optional(),
+});
 const Handler = z.object({
   class: z.enum([
     'logging.StreamHandler',
@@ -109,7 +111,11 @@ export function configuredRoutes(path: string): Routes {
   routes.set('', { level: root.level ?? LEVELS.warning, sinks: root.handlers.map(sinkOf), propagate: false });
   for (const [name, logger] of Object.entries(loggers)) {
     const isRoot = name === '' || name === 'root';
-    routes.set(isRoot ? '' : name, { level: logger.level, sinks: logger.handlers.map(sinkOf), propagate: logger.propagate });
+    routes.set(isRoot ? '' : name, {
+      level: logger.level,
+      sinks: logger.handlers.map(sinkOf),
+      propagate: logger.propagate,
+    });
   }
   return routes;
 }

@@ -15,7 +15,9 @@ const SECRETS = new Set([
 const mask = (value: unknown) => (value === null || value === '' ? value : MASK);
 
 function masked(group: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(group).map(([name, value]) => [name, SECRETS.has(name) ? mask(value) : value]));
+  return Object.fromEntries(
+    Object.entries(group).map(([name, value]) => [name, SECRETS.has(name) ? mask(value) : value]),
+  );
 }
 
 export function maskedSettings(settings: Settings) {

@@ -212,7 +212,9 @@ export function readSettings(sources: Lookup): Settings {
   const embedded = database.POSTGRES_DB === null;
   const app = readGroup(appReaders(embedded), lookup);
   if (!embedded && app.JWT_SECRET_KEY === null) {
-    throw new SettingsError('JWT_SECRET_KEY must be set to a long random text when POSTGRES_DB is set: it signs tokens.');
+    throw new SettingsError(
+      'JWT_SECRET_KEY must be set to a long random text when POSTGRES_DB is set: it signs tokens.',
+    );
   }
   checkViewerFolder(app);
   const email = readGroup(emailReaders, lookup);

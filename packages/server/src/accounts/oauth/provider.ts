@@ -178,7 +178,8 @@ async function openidConnect(settings: OAuthSettings): Promise<Provider> {
     },
     async exchange({ redirectUri, search, codeVerifier }) {
       const current = new URL(redirectUri);
-      for (const name of ['code', 'state', 'iss']) if (search.has(name)) current.searchParams.set(name, search.get(name)!);
+      for (const name of ['code', 'state', 'iss'])
+        if (search.has(name)) current.searchParams.set(name, search.get(name)!);
       // Web clients may pass on only the parameters they know, so the issuer is compared when it is there.
       const config = configuration(search.has('iss') ? {} : { authorization_response_iss_parameter_supported: false });
       const answer = await openid.authorizationCodeGrant(config, current, {

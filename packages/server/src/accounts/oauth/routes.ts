@@ -36,7 +36,10 @@ export function oauthRoutes(api: Api, { db, tokens, mailer, log, app, signIn, pr
       scopes: query.scopes,
       codeVerifier,
     });
-    reply.header('set-cookie', `${STATE_COOKIE}=${csrf}; HttpOnly; Max-Age=${STATE_SECONDS}; Path=/; SameSite=lax; Secure`);
+    reply.header(
+      'set-cookie',
+      `${STATE_COOKIE}=${csrf}; HttpOnly; Max-Age=${STATE_SECONDS}; Path=/; SameSite=lax; Secure`,
+    );
     return { authorization_url };
   });
 

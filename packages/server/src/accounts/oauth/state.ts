@@ -20,7 +20,8 @@ const equal = (one: string, other: string) =>
 export function createStateKeeper(secret: string): StateKeeper {
   const key = new TextEncoder().encode(secret);
   // Derived, so that nothing has to be stored between the two requests.
-  const codeVerifierOf = (csrf: string) => createHmac('sha256', key).update(`code verifier ${csrf}`).digest('base64url');
+  const codeVerifierOf = (csrf: string) =>
+    createHmac('sha256', key).update(`code verifier ${csrf}`).digest('base64url');
   return {
     async begin() {
       const csrf = randomBytes(32).toString('base64url');
@@ -40,7 +41,8 @@ export function createStateKeeper(secret: string): StateKeeper {
         const expired = error instanceof errors.JWTExpired;
         return { problem: expired ? 'ACCESS_TOKEN_ALREADY_EXPIRED' : 'ACCESS_TOKEN_DECODE_ERROR' };
       }
-      if (csrf === undefined || typeof expected !== 'string' || !equal(csrf, expected)) return { problem: 'OAUTH_INVALID_STATE' };
+      if (csrf === undefined || typeof expected !== 'string' || !equal(csrf, expected))
+        return { problem: 'OAUTH_INVALID_STATE' };
       return { codeVerifier: codeVerifierOf(csrf) };
     },
   };

@@ -18,14 +18,17 @@ const COLUMNS = ['user_groups.id', 'user_groups.name', 'user_groups.timestamp_cr
 
 export async function listGroups(db: Database, withMembers: boolean): Promise<UserGroup[]> {
   const query = db.selectFrom('user_groups').select(COLUMNS).orderBy('user_groups.id');
-  if (withMembers) return query.select(memberIds).execute() as Promise<UserGroup[]>;
+  if (withMembers) return query.select(memberIds).execute();
   return (await query.execute()).map((group) => ({ ...group, user_ids: null }));
 }
 
 export const findGroup = (db: Executor, groupId: number) =>
-  db.selectFrom('user_groups').select(COLUMNS).select(memberIds).where('id', '=', groupId).executeTakeFirst() as Promise<
-    UserGroup | undefined
-  >;
+  db
+    .selectFrom('user_groups')
+    .select(COLUMNS)
+    .select(memberIds)
+    .where('id', '=', groupId)
+    .executeTakeFirst() as Promise<UserGroup | undefined>;
 
 export async function groupIdOf(db: Executor, name: string): Promise<number | undefined> {
   const row = await db.selectFrom('user_groups').select('id').where('name', '=', name).executeTakeFirst();
@@ -38,13 +41,21 @@ export async function knownGroupIds(db: Executor, ids: number[]): Promise<number
 }
 
 export async function insertGroup(db: Executor, name: string): Promise<UserGroup> {
-  const row = await db.insertInto('user_groups').values({ name }).returning(['id', 'name', 'timestamp_created']).executeTakeFirstOrThrow();
+  const row = await db
+    .insertInto('user_groups')
+    .values({ name })
+    .returning(['id', 'name', 'timestamp_created'])
+    .executeTakeFirstOrThrow();
   return { ...row, user_ids: [] };
 }
 
 /** Creates the group unless it is there. */
 export async function ensureGroup(db: Database, name: string): Promise<void> {
-  await db.insertInto('user_groups').values({ name }).onConflict((conflict) => conflict.doNothing()).execute();
+  await db
+    .insertInto('user_groups')
+    .values({ name })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
 }
 
 export async function renameGroup(db: Executor, groupId: number, name: string): Promise<void> {

@@ -28,7 +28,11 @@ export async function updateLink(db: Database, { oauth_name, account_id, account
 }
 
 /** Two sign-ins at once make one link. */
-export async function linkUser(db: Database, userId: number, { oauth_name, account_id, account_email }: Account): Promise<void> {
+export async function linkUser(
+  db: Database,
+  userId: number,
+  { oauth_name, account_id, account_email }: Account,
+): Promise<void> {
   await db
     .insertInto('oauth_accounts')
     .values({ user_id: userId, oauth_name, account_id, account_email })

@@ -142,7 +142,10 @@ export async function insertUser(db: Transaction<Tables>, user: NewUser, default
       .insertInto('group_members')
       .columns(['group_id', 'user_id'])
       .expression((eb) =>
-        eb.selectFrom('user_groups').select(['user_groups.id', eb.val(id).as('user_id')]).where('name', '=', defaultGroup),
+        eb
+          .selectFrom('user_groups')
+          .select(['user_groups.id', eb.val(id).as('user_id')])
+          .where('name', '=', defaultGroup),
       )
       .execute();
   }

@@ -1,0 +1,78 @@
+/** The direction of imports (docs/architecture.md). A broken rule names the arrow that points the wrong way. */
+const server = 'packages/server/src';
+const domains = ['accounts', 'projects', 'tasks', 'jobs'];
+
+module.exports = {
+  forbidden: [
+    { name: 'no-circles', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'the-contract-knows-nobody',
+      comment: 'packages/contract is the language of the house: it has no I/O and imports no other package of ours.',
+      severity: 'error',
+      from: { path: '^packages/contract/src' },
+      to: { pathNot: ['^packages/contract/src', '^node_modules/(zod|punycode)'] },
+    },
+    {
+      name: 'web-speaks-only-the-contract',
+      severity: 'error',
+      from: { path: '^packages/web/src' },
+      to: { path: '^packages/server' },
+    },
+    {
+      name: 'db-knows-no-domain',
+      severity: 'error',
+      from: { path: `^${server}/db` },
+      to: { path: `^${server}/(?!db)` },
+    },
+    {
+      name: 'http-knows-no-domain',
+      severity: 'error',
+      from: { path: `^${server}/http` },
+      to: { path: `^${server}/(?!http|logging)` },
+    },
+    {
+      name: 'settings-and-logging-stand-alone',
+      severity: 'error',
+      from: { path: `^${server}/(settings|logging)/` },
+      to: { path: `^${server}/(?!settings|logging)` },
+    },
+    {
+      name: 'mail-knows-no-domain',
+      severity: 'error',
+      from: { path: `^${server}/mail` },
+      to: { path: `^${server}/(?!mail|settings|logging)` },
+    },
+    {
+      name: 'domains-do-not-look-up',
+      comment: 'What starts and assembles the service uses the domains, never the other way round.',
+      severity: 'error',
+      from: { path: `^${server}/(${domains.join('|')})/` },
+      to: { path: `^${server}/(cli/|main|run|service|workplace)` },
+    },
+    ...domains.map((domain) => ({
+      name: `${domain}-has-one-door`,
+      comment: `Other rooms use ${domain} through its index.ts.`,
+      severity: 'error',
+      from: { path: `^${server}`, pathNot: `^${server}/${domain}/` },
+      to: { path: `^${server}/${domain}/`, pathNot: `^${server}/${domain}/index\\.ts$` },
+    })),
+    {
+      name: 'sql-only-in-stores',
+      comment: 'A domain asks its store; only stores and db know Kysely.',
+      severity: 'error',
+      from: { path: `^${server}/(${domains.join('|')})/`, pathNot: '/store(/|\\.ts$)' },
+      to: { path: 'node_modules/kysely' },
+    },
+    { name: 'no-orphans', severity: 'error', from: { orphan: true, pathNot: ['\\.d\\.ts$', '\\.cjs$'] }, to: {} },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default'],
+      extensions: ['.ts', '.js', '.cjs'],
+    },
+  },
+};
