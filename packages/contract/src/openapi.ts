@@ -87,7 +87,7 @@ function parametersOf(writer: Writer, schema: z.ZodType, place: 'path' | 'query'
   const shape = schema instanceof z.ZodObject ? (schema.shape as Record<string, z.ZodType>) : {};
   return Object.entries(shape).map(([name, field]) => {
     const written = writer.write(field, 'input');
-    const fallback = field instanceof z.ZodDefault ? (field.def.defaultValue) : undefined;
+    const fallback = field instanceof z.ZodDefault ? field.def.defaultValue : undefined;
     const optional = field.safeParse(undefined).success;
     return {
       name,

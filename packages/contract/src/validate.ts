@@ -42,7 +42,7 @@ function readTaggedUnion(schema: z.ZodType, tag: string, input: unknown, at: str
     const known = options.flatMap(valuesOf).join(', ');
     return { entries: [{ type: 'union_tag_invalid', loc: [at], msg: `"${tag}" must be one of: ${known}.` }] };
   }
-  return read(option, input, [at, String(value)]);
+  return read(option, input, [at, value as string]);
 }
 
 type Outcome<T> = { value: T } | { entries: ValidationEntry[] };
@@ -73,9 +73,7 @@ export function readRequest<P extends z.ZodType, Q extends z.ZodType, B extends 
 ): Outcome<ReadParts<z.output<P>, z.output<Q>, z.output<B>>> {
   const params = read(operation.params, parts.params, ['path']);
   const query = read(operation.query, parts.query, ['query']);
-  const body = operation.body
-    ? readBody(operation.body, parts.body)
-    : { value: undefined };
+  const body = operation.body ? readBody(operation.body, parts.body) : { value: undefined };
   const entries = [params, query, body].flatMap((outcome) => ('entries' in outcome ? outcome.entries : []));
   if (entries.length > 0) return { entries };
   return {

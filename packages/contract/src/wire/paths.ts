@@ -63,7 +63,7 @@ export function readProjectDir(input: unknown): Reading<string> {
   return typeof input === 'string' && input.trim().startsWith(S3_PREFIX) ? readS3Url(input) : readAbsolutePath(input);
 }
 
-export const projectDir = () => reader(readProjectDir, { type: 'string', minLength: 1 });
+const projectDir = () => reader(readProjectDir, { type: 'string', minLength: 1 });
 
 /** A user's folders, the default one first. */
 export const projectDirs = () =>

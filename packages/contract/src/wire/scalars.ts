@@ -108,17 +108,6 @@ export function readTrimmedText(input: unknown): Reading<string> {
 /** A text without the white space around it, at least one character long. */
 export const trimmedText = () => reader(readTrimmedText, { type: 'string', minLength: 1 });
 
-/** One of a few texts. */
-export const choice = <const T extends string>(
-  values: readonly T[],
-  type: 'literal_error' | 'enum' = 'literal_error',
-) =>
-  reader(
-    (input): Reading<T> =>
-      values.includes(input as T) ? found(input as T) : wrong(type, `Choose one of: ${values.join(', ')}.`),
-    { type: 'string', enum: values },
-  );
-
 /** A field that exists for other variants of the same object and must stay empty here. */
 export const nothing = () =>
   reader((input): Reading<null> => (input === null ? found(null) : wrong('none_required', 'Leave this empty.')), {

@@ -25,7 +25,7 @@ export async function ensureDefaultGroup(db: Database, name: string | null): Pro
   if (name !== null) await groups.ensureGroup(db, name);
 }
 
-export interface Administrator {
+interface Administrator {
   email: string;
   password: string;
   projectDir: string;
@@ -40,7 +40,7 @@ function checkedAdministrator({ email, password, projectDir }: Administrator): U
   throw new UnusableData(`The administrator's ${where || 'data'} cannot be used: ${read.entries[0]!.msg}`);
 }
 
-export type AdministratorOutcome = 'created' | 'superuser exists' | 'e-mail taken';
+type AdministratorOutcome = 'created' | 'superuser exists' | 'e-mail taken';
 
 /** Creates the first administrator; does nothing where there is a superuser already. */
 export async function createAdministrator(
@@ -57,12 +57,12 @@ export async function createAdministrator(
     if (!(refusal instanceof Refusal)) throw refusal;
     const { detail } = refusal.body;
     if (detail === 'REGISTER_USER_ALREADY_EXISTS') return 'e-mail taken';
-    const reason = typeof detail === 'object' ? (detail as { reason?: string }).reason : detail;
-    throw new UnusableData(`The administrator cannot be created: ${String(reason)}`);
+    const { reason } = detail as { reason: string };
+    throw new UnusableData(`The administrator cannot be created: ${reason}`);
   }
 }
 
-export interface Python {
+interface Python {
   version: string;
   path: string;
 }

@@ -1,5 +1,4 @@
 export {
-  type Administrator,
   createAdministrator,
   createResourceAndProfile,
   defaultProfile,

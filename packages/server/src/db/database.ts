@@ -27,7 +27,7 @@ const types = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') => {
     if (format !== 'binary' && oid === (builtins.TIMESTAMPTZ as number)) return readTimestamp;
     if (format !== 'binary' && oid === (builtins.INT8 as number)) return Number;
-    return pg.types.getTypeParser(oid, format);
+    return pg.types.getTypeParser(oid, format) as (text: string) => unknown;
   },
 };
 

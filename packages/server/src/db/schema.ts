@@ -23,7 +23,7 @@ export interface ResourcesTable {
   tasks_pixi_config: Json;
 }
 
-export interface ProfilesTable {
+interface ProfilesTable {
   id: Generated<number>;
   name: string;
   resource_id: number;
@@ -49,7 +49,7 @@ export interface UsersTable {
   timestamp_created: Timestamp;
 }
 
-export interface OAuthAccountsTable {
+interface OAuthAccountsTable {
   id: Generated<number>;
   user_id: number;
   oauth_name: string;
@@ -57,13 +57,13 @@ export interface OAuthAccountsTable {
   account_email: string;
 }
 
-export interface UserGroupsTable {
+interface UserGroupsTable {
   id: Generated<number>;
   name: string;
   timestamp_created: Timestamp;
 }
 
-export interface GroupMembersTable {
+interface GroupMembersTable {
   group_id: number;
   user_id: number;
   timestamp_joined: Timestamp;

@@ -12,12 +12,12 @@ import { z } from 'zod';
 import { type BodySize, type Operation, pageProblem, pageQuery, readRequest, type User } from '@service/contract';
 
 import { accessProblem, type Caller } from './access.ts';
-import { type Form, parseMultipart } from './form-body.ts';
+import { parseMultipart } from './form-body.ts';
 import { unstorableText } from './json-body.ts';
 import { invalid, refuse, type Refusal } from './refusal.ts';
 import { cookieProblem, unsafeGetProblem } from './same-site.ts';
 
-export interface Call<Params, Query, Body> {
+interface Call<Params, Query, Body> {
   params: Params;
   query: Query;
   body: Body;
@@ -83,7 +83,7 @@ function queryValues(search: URLSearchParams, lists: Set<string>): Record<string
 async function bodyOf(operation: Operation, request: FastifyRequest): Promise<unknown> {
   if (!operation.body?.form) return request.body;
   if (request.isMultipart()) return parseMultipart(request);
-  return (request.body) ?? {};
+  return request.body ?? {};
 }
 
 const PageQuery = z.object(pageQuery);

@@ -76,6 +76,12 @@ export function createApp(options: AppOptions): FastifyInstance {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     done();
   });
+  // JSON is UTF-8 by definition; existing clients compare the type as it is.
+  app.addHook('onSend', (_, reply, payload, done) => {
+    if (reply.getHeader('content-type') === 'application/json; charset=utf-8')
+      reply.header('content-type', 'application/json');
+    done(null, payload);
+  });
   logRequests(app, options);
   return app;
 }

@@ -8,7 +8,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 
 import { consoleOutput, fileOutput, noOutput, type Output } from './outputs.ts';
-import { type Format, jsonFormat, LEVELS, type LevelName, lineFormat } from './record.ts';
+import { type Format, jsonFormat, LEVELS, lineFormat } from './record.ts';
 
 const LEVEL_NUMBERS: Record<string, number> = { NOTSET: 0, WARN: 30, FATAL: 50 };
 for (const [name, number] of Object.entries(LEVELS)) LEVEL_NUMBERS[name.toUpperCase()] = number;
@@ -53,7 +53,7 @@ const Configuration = z.object({
 });
 
 /** A place that takes records from some level on. */
-export interface Sink {
+interface Sink {
   level: number;
   format: Format;
   output: Output;
@@ -119,5 +119,3 @@ export function configuredRoutes(path: string): Routes {
   }
   return routes;
 }
-
-export type { LevelName };

@@ -35,7 +35,7 @@ function makeLogger(routes: Routes, name: string): Logger {
   const enabled = (level: LevelName) => LEVELS[level] >= threshold && sinks.length > 0;
   const write = (level: LevelName, message: string, thrown?: unknown) => {
     if (!enabled(level)) return;
-    const error = thrown === undefined || thrown instanceof Error ? thrown : new Error(String(thrown));
+    const error = thrown === undefined || thrown instanceof Error ? thrown : new Error(JSON.stringify(thrown));
     const record: LogRecord = { time: new Date(), level, name, message, error };
     for (const sink of sinks) if (LEVELS[level] >= sink.level) sink.output.write(sink.format(record));
   };

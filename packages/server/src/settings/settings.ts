@@ -211,9 +211,9 @@ export function readSettings(sources: Lookup): Settings {
   const database = readGroup(databaseReaders, lookup);
   const embedded = database.POSTGRES_DB === null;
   const app = readGroup(appReaders(embedded), lookup);
-  if (!embedded && app.JWT_SECRET_KEY === null) {
+  if (app.JWT_SECRET_KEY === '' || (!embedded && app.JWT_SECRET_KEY === null)) {
     throw new SettingsError(
-      'JWT_SECRET_KEY must be set to a long random text when POSTGRES_DB is set: it signs tokens.',
+      'JWT_SECRET_KEY must be a long random text (required when POSTGRES_DB is set): it signs tokens.',
     );
   }
   checkViewerFolder(app);

@@ -134,5 +134,5 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await migrate(template.db);
   await template.close();
   project.provide('connection', started.connection);
-  return started.stop;
+  return () => started.stop();
 }

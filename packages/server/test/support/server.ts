@@ -56,7 +56,7 @@ export function clientOf(url: string, token?: string): Client {
     (method: string) =>
     (path: string, body?: unknown, extra: Extra = {}) => {
       const query = extra.query
-        ? `?${new URLSearchParams(Object.entries(extra.query).map(([k, v]) => [k, String(v)]))}`
+        ? `?${new URLSearchParams(Object.entries(extra.query).map(([name, value]): [string, string] => [name, String(value)])).toString()}`
         : '';
       const json = body === undefined ? {} : { body: JSON.stringify(body) };
       const type: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' };
@@ -197,7 +197,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     withToken: (token) => clientOf(url, token),
     login,
     async person({ patch, ...fields } = {}) {
-      const email = (fields['email']) ?? `person${++people}@example.org`;
+      const email = fields['email'] ?? `person${++people}@example.org`;
       const password = 'some-password';
       const created = await admin.post('/auth/register/', {
         password,

@@ -15,7 +15,7 @@ export interface ExternalAccount {
   account_email: string | undefined;
 }
 
-export interface AuthorizationRequest {
+interface AuthorizationRequest {
   redirectUri: string;
   state: string;
   scopes: string[] | undefined;
@@ -23,7 +23,7 @@ export interface AuthorizationRequest {
   codeVerifier: string;
 }
 
-export interface CallbackAnswer {
+interface CallbackAnswer {
   redirectUri: string;
   search: URLSearchParams;
   codeVerifier: string;
