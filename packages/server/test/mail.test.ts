@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -14,7 +15,8 @@ const STARTTLS = { SERVICE_EMAIL_USE_STARTTLS: 'true' };
 function mailerWith(settings: Record<string, string>) {
   const given: Record<string, string> = { POSTGRES_DB: 'given', JWT_SECRET_KEY: 'a key for tests', ...settings };
   const log: LogEntry[] = [];
-  const keep = (level: string) => (message: string, error?: unknown) => void log.push({ name: '', level, message, error });
+  const keep = (level: string) => (message: string, error?: unknown) =>
+    void log.push({ name: '', level, message, error });
   const logger = {
     enabled: () => true,
     debug: keep('debug'),
@@ -155,12 +157,10 @@ describe('an unknown person who signs in with an external account', () => {
   });
 
   it('does not wait for a mail server that says nothing', async () => {
-    const { createServer } = await import('node:net');
-    const silent = createServer();
+    const sockets: Socket[] = [];
+    const silent = createServer((socket) => sockets.push(socket));
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-    const { port } = silent.address() as { port: number };
-    const sockets: { destroy(): void }[] = [];
-    silent.on('connection', (socket) => sockets.push(socket));
+    const { port } = silent.address() as AddressInfo;
     const service = await startService({
       settings: { ...oidc.settings, ...plain.settings, SERVICE_EMAIL_SMTP_PORT: String(port) },
     });

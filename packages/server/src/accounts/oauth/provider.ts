@@ -6,7 +6,7 @@
  */
 import * as openid from 'openid-client';
 
-import type { OAuthSettings } from '../../settings/index.ts';
+import { type OAuthSettings, SettingsError } from '../../settings/index.ts';
 
 export interface ExternalAccount {
   /** `google`, `github`, or `openid` for every other provider. */
@@ -141,26 +141,32 @@ function clientAuthentication(metadata: openid.ServerMetadata, secret: string): 
   return first === 'client_secret_post' ? openid.ClientSecretPost(secret) : openid.ClientSecretBasic(secret);
 }
 
+/** How a provider describes itself. Without that there is no sign-in, so it stops the start. */
+async function discover(address: URL, clientId: string, insecure: boolean): Promise<openid.ServerMetadata> {
+  try {
+    const discovered = await openid.discovery(address, clientId, undefined, openid.None(), {
+      timeout: TIMEOUT_SECONDS,
+      ...(insecure ? { execute: [openid.allowInsecureRequests] } : {}),
+    });
+    return discovered.serverMetadata();
+  } catch (error) {
+    const { message, cause } = error as Error;
+    const reason = cause instanceof Error && cause.message !== '' ? cause.message : message;
+    throw new SettingsError(
+      `OAUTH_OIDC_CONFIG_ENDPOINT must be the discovery address of a provider that answers (${reason}).`,
+    );
+  }
+}
+
 /** An OpenID Connect provider; its description is fetched now. */
 async function openidConnect(settings: OAuthSettings): Promise<Provider> {
   const address = new URL(settings.discovery!);
   const insecure = address.protocol === 'http:';
-  const discovered = await openid.discovery(address, settings.id, undefined, openid.None(), {
-    timeout: TIMEOUT_SECONDS,
-    ...(insecure ? { execute: [openid.allowInsecureRequests] } : {}),
-  });
-  const metadata = discovered.serverMetadata();
-  const configuration = (changes: Partial<openid.ServerMetadata> = {}) => {
-    const config = new openid.Configuration(
-      { ...metadata, ...changes },
-      settings.id,
-      settings.secret,
-      clientAuthentication(metadata, settings.secret),
-    );
-    config.timeout = TIMEOUT_SECONDS;
-    if (insecure) openid.allowInsecureRequests(config);
-    return config;
-  };
+  const metadata = await discover(address, settings.id, insecure);
+  const authentication = clientAuthentication(metadata, settings.secret);
+  const configuration = new openid.Configuration(metadata, settings.id, settings.secret, authentication);
+  configuration.timeout = TIMEOUT_SECONDS;
+  if (insecure) openid.allowInsecureRequests(configuration);
   const withChallenge = metadata.code_challenge_methods_supported?.includes('S256') ?? false;
   return {
     async authorizationUrl({ redirectUri, state, scopes, codeVerifier }) {
@@ -174,22 +180,22 @@ async function openidConnect(settings: OAuthSettings): Promise<Provider> {
         scope: (scopes ?? ['openid', 'email']).join(' '),
         ...challenge,
       };
-      return openid.buildAuthorizationUrl(configuration(), parameters).href;
+      return openid.buildAuthorizationUrl(configuration, parameters).href;
     },
     async exchange({ redirectUri, search, codeVerifier }) {
-      const current = new URL(redirectUri);
-      for (const name of ['code', 'state', 'iss'])
-        if (search.has(name)) current.searchParams.set(name, search.get(name)!);
       // Web clients may pass on only the parameters they know, so the issuer is compared when it is there.
-      const config = configuration(search.has('iss') ? {} : { authorization_response_iss_parameter_supported: false });
-      const answer = await openid.authorizationCodeGrant(config, current, {
-        expectedState: search.get('state') ?? openid.skipStateCheck,
-        ...(withChallenge ? { pkceCodeVerifier: codeVerifier } : {}),
+      const issuer = search.get('iss') ?? metadata.issuer;
+      if (issuer !== metadata.issuer) throw new Error('the code came from another provider');
+      // The general grant, since the one for codes sends the redirect address without its own parameters.
+      const answer = await openid.genericGrantRequest(configuration, 'authorization_code', {
+        code: search.get('code') ?? '',
+        redirect_uri: redirectUri,
+        ...(withChallenge ? { code_verifier: codeVerifier } : {}),
       });
       return answer.access_token;
     },
     async account(accessToken) {
-      const info = await openid.fetchUserInfo(configuration(), accessToken, openid.skipSubjectCheck);
+      const info = await openid.fetchUserInfo(configuration, accessToken, openid.skipSubjectCheck);
       const email = info[settings.emailClaim];
       return {
         oauth_name: 'openid',

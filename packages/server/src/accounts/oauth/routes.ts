@@ -24,7 +24,7 @@ export interface OAuthParts {
 
 export function oauthRoutes(api: Api, { db, tokens, mailer, log, app, signIn, provider }: OAuthParts): void {
   const states = createStateKeeper(app.JWT_SECRET_KEY ?? '');
-  const notice = createSignupNotice(mailer);
+  const notice = createSignupNotice(mailer, log);
   const redirectUri = (request: { protocol: string; host: string }) =>
     signIn.redirectUrl ?? `${request.protocol}://${request.host}/auth/${signIn.name}/callback/`;
 

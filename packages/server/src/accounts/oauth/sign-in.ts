@@ -1,6 +1,7 @@
 /** Which account an external one belongs to. An account is never made here: administrators create people. */
 import type { Database } from '../../db/index.ts';
 import { refuse } from '../../http/index.ts';
+import type { Logger } from '../../logging/index.ts';
 import type { Mailer } from '../../mail/index.ts';
 import * as store from '../store/oauth.ts';
 import { findCredentials } from '../store/users.ts';
@@ -11,13 +12,14 @@ const MOST_REMEMBERED = 1000;
 
 /** The text for a person without an account. */
 const unknownPerson = (email: string, helpUrl: string | null) =>
-  `There is no account for ${email} yet. The administrators have been told and will create one.` +
+  `There is no account for ${email} yet. Ask an administrator to create one.` +
   (helpUrl === null ? '' : `\nYou find help at ${helpUrl}`);
 
-/** Tells the administrators about people who tried; one mail an hour for each address. */
-export function createSignupNotice(mailer: Mailer) {
+/** Tells the administrators about people who tried: every time in the log, and one mail an hour for each address. */
+export function createSignupNotice(mailer: Mailer, log: Logger) {
   const told = new Map<string, number>();
   return (email: string, shown: string): void => {
+    log.info(`${email} tried to sign in with an external account and has no account here`);
     const key = email.toLowerCase();
     if (Date.now() - (told.get(key) ?? 0) < MAIL_EVERY_MS) return;
     if (told.size >= MOST_REMEMBERED) told.delete(told.keys().next().value!);

@@ -14,8 +14,10 @@ export interface StateKeeper {
   finish(state: string | undefined, csrf: string | undefined): Promise<{ codeVerifier: string } | { problem: string }>;
 }
 
-const equal = (one: string, other: string) =>
-  one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
+function equal(one: string, other: string): boolean {
+  const [ones, others] = [Buffer.from(one), Buffer.from(other)];
+  return ones.length === others.length && timingSafeEqual(ones, others);
+}
 
 export function createStateKeeper(secret: string): StateKeeper {
   const key = new TextEncoder().encode(secret);

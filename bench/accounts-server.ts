@@ -1,0 +1,38 @@
+/** The servers that the benchmark asks: the service, and a bare route with one SELECT, on one pool in one process. */
+import { fastify } from 'fastify';
+
+import { createAdministrator, ensureDefaultGroup } from '../packages/server/src/accounts/index.ts';
+import { migrate } from '../packages/server/src/db/index.ts';
+import { createService } from '../packages/server/src/service.ts';
+import { loadSettings, loggingFor, openWorkplace } from '../packages/server/src/workplace.ts';
+
+const settings = loadSettings({ SERVICE_DATA_DIR: process.argv[2]!, SERVICE_LOGGING_LEVEL: '30' });
+const workplace = await openWorkplace(settings, loggingFor(settings));
+await migrate(workplace.db);
+await ensureDefaultGroup(workplace.db, 'All');
+await createAdministrator(workplace.db, { email: 'admin@example.org', password: 'password', projectDir: '/p' }, 'All');
+
+const service = await createService({
+  settings: workplace.settings,
+  database: workplace,
+  logging: loggingFor(settings),
+});
+const bare = fastify();
+bare.get('/', async () => {
+  const { rows } = await workplace.pool.query<object>({
+    name: 'bare',
+    text: 'select * from users where id = $1',
+    values: [1],
+  });
+  return rows[0];
+});
+
+const [serviceUrl, bareUrl] = await Promise.all(
+  [service, bare].map((app) => app.listen({ host: '127.0.0.1', port: 0 })),
+);
+console.log(JSON.stringify({ serviceUrl, bareUrl }));
+process.on('SIGTERM', () => {
+  void Promise.all([service.close(), bare.close()])
+    .then(() => workplace.close())
+    .then(() => process.exit(0));
+});

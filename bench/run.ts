@@ -1,0 +1,12 @@
+/** `npm run bench -- NAME`: measures what we promise about speed, as ratios within one run. */
+const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
+  accounts: () => import('./accounts.ts'),
+};
+
+const name = process.argv[2] ?? '';
+const bench = benches[name];
+if (!bench) {
+  console.error(`Say which one: ${Object.keys(benches).join(', ')}. For example: npm run bench -- accounts`);
+  process.exit(2);
+}
+await (await bench()).run();

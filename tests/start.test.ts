@@ -1,0 +1,237 @@
+/** `npm start` as a newcomer runs it, and as an operator mistreats it. */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterAll, describe, expect, it } from 'vitest';
+
+import {
+  cleanEnvironment,
+  freePort,
+  remove,
+  ROOT,
+  type Running,
+  servicectl,
+  startCommand,
+  startService,
+  temporaryFolder,
+} from './support/processes.ts';
+
+const folders: string[] = [];
+const running: Running[] = [];
+const dataFolder = () => {
+  const folder = temporaryFolder('start');
+  folders.push(folder);
+  return join(folder, 'data');
+};
+const track = (one: Running) => {
+  running.push(one);
+  return one;
+};
+
+/** Ends a service and its database, as a machine that loses power would. */
+function killEverything(service: Running, data: string): void {
+  service.process.kill('SIGKILL');
+  const pidFile = join(data, 'postgres/postmaster.pid');
+  if (existsSync(pidFile)) process.kill(Number(readFileSync(pidFile, 'utf8').split('\n')[0]), 'SIGKILL');
+}
+
+afterAll(async () => {
+  for (const one of running) one.process.kill('SIGTERM');
+  await Promise.all(running.map((one) => one.ended));
+  for (const folder of folders) remove(folder);
+});
+
+const READY = /answers at (http:\/\/\S+)/;
+
+async function login(url: string, username: string, password: string): Promise<Response> {
+  return fetch(`${url}/auth/token/login/`, { method: 'POST', body: new URLSearchParams({ username, password }) });
+}
+
+async function tokenOf(url: string, password: string, username = 'admin@example.org'): Promise<string> {
+  return ((await (await login(url, username, password)).json()) as { access_token: string }).access_token;
+}
+
+const ask = async (url: string, token: string, path: string) =>
+  (await (await fetch(url + path, { headers: { authorization: `Bearer ${token}` } })).json()) as Record<
+    string,
+    unknown
+  >;
+
+describe('npm start', () => {
+  it('needs nothing and gives an administrator who can work at once; a second start goes on with the same data', async () => {
+    const data = dataFolder();
+    const first = track(startService(['--port', '0', '--data-dir', data]));
+    const [, url] = await first.said(READY);
+    const [, password] = await first.said(/Password\s+(\S+)\s+\(shown only this once\)/);
+    const token = await tokenOf(url!, password!);
+    const me = await ask(url!, token, '/auth/current-user/?group_ids_names=true');
+    expect(me).toMatchObject({
+      email: 'admin@example.org',
+      is_superuser: true,
+      is_verified: true,
+      profile_id: expect.any(Number),
+      group_ids_names: [[expect.any(Number), 'All']],
+      project_dirs: [join(data, 'projects')],
+    });
+    const info = await ask(url!, token, '/auth/current-user/profile-info/');
+    expect(info).toMatchObject({ has_profile: true, resource_name: 'Local resource', profile_name: 'Local profile' });
+    const [resource] = (await ask(url!, token, '/admin/v2/resource/')) as unknown as Record<string, unknown>[];
+    expect(resource).toMatchObject({
+      jobs_local_dir: join(data, 'jobs'),
+      tasks_local_dir: join(data, 'tasks'),
+      jobs_poll_interval: 0,
+    });
+    const { exp } = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as { exp: number };
+    expect(exp - Date.now() / 1000).toBeGreaterThan(86_000);
+    expect(statSync(join(data, 'secrets')).mode & 0o077).toBe(0);
+
+    first.process.kill('SIGTERM');
+    expect(await first.ended).toBe(0);
+    expect(existsSync(join(data, 'postgres/postmaster.pid'))).toBe(false);
+
+    const second = track(startService(['--port', '0', '--data-dir', data]));
+    const [, again] = await second.said(READY);
+    expect(second.output()).not.toContain('Password');
+    expect(await ask(again!, token, '/auth/current-user/')).toMatchObject({ email: 'admin@example.org' });
+    expect((await login(again!, 'admin@example.org', password!)).status).toBe(200);
+    expect(second.output()).not.toContain(token);
+  });
+
+  it('goes on after a kill -9 of the server alone, and of everything', async () => {
+    const data = dataFolder();
+    const options = ['--port', '0', '--data-dir', data, '--admin-pwd', 'first-password'];
+    const first = track(startService(options));
+    await first.said(READY);
+    first.process.kill('SIGKILL');
+    await first.ended;
+
+    const second = track(startService(options));
+    const [, url] = await second.said(READY);
+    expect((await login(url!, 'admin@example.org', 'first-password')).status).toBe(200);
+    killEverything(second, data);
+    await second.ended;
+
+    const third = track(startService(options));
+    const [, last] = await third.said(READY);
+    expect((await login(last!, 'admin@example.org', 'first-password')).status).toBe(200);
+  });
+
+  it('is interrupted during the very first start and starts all the same', async () => {
+    const data = dataFolder();
+    const first = track(startService(['--port', '0', '--data-dir', data]));
+    await first.said(/starts/);
+    first.process.kill('SIGKILL');
+    await first.ended;
+    const second = track(startService(['--port', '0', '--data-dir', data]));
+    await second.said(READY);
+  });
+
+  it('takes its options from the environment too', async () => {
+    const data = dataFolder();
+    const port = await freePort();
+    const environment = {
+      SERVICE_PORT: String(port),
+      SERVICE_HOST: '127.0.0.1',
+      SERVICE_DATA_DIR: data,
+      SERVICE_ADMIN_EMAIL: 'boss@example.org',
+      SERVICE_ADMIN_PWD: 'boss-password',
+      SERVICE_ADMIN_PROJECT_DIR: '/somewhere/else',
+    };
+    const service = track(startService([], { environment }));
+    const [, url] = await service.said(READY);
+    expect(url).toBe(`http://127.0.0.1:${port}`);
+    expect(service.output()).not.toContain('boss-password');
+    const token = await tokenOf(url!, 'boss-password', 'boss@example.org');
+    expect(await ask(url!, token, '/auth/current-user/')).toMatchObject({ project_dirs: ['/somewhere/else'] });
+  });
+
+  it('shares its data folder with servicectl and a second server', async () => {
+    const data = dataFolder();
+    const first = track(startService(['--port', '0', '--data-dir', data, '--admin-pwd', 'shared-password']));
+    const [, url] = await first.said(READY);
+    const environment = { SERVICE_DATA_DIR: data };
+    expect(servicectl(['submissions-disable'], { environment })).toMatchObject({ code: 0 });
+    const second = track(
+      startCommand(join(ROOT, 'node_modules/.bin/servicectl'), ['start', '--port', '0'], { environment }),
+    );
+    const [, other] = await second.said(READY);
+    const token = await tokenOf(url!, 'shared-password');
+    const [resource] = (await ask(other!, token, '/admin/v2/resource/')) as unknown as Record<string, unknown>[];
+    expect(resource).toMatchObject({ prevent_new_submissions: true });
+    first.process.kill('SIGTERM');
+    expect(await first.ended).toBe(0);
+    expect((await fetch(`${other}/api/ready/`)).status).toBe(200);
+    second.process.kill('SIGTERM');
+    expect(await second.ended).toBe(0);
+    expect(existsSync(join(data, 'postgres/postmaster.pid'))).toBe(false);
+  });
+
+  it.each<[string, string[], Record<string, string>, RegExp]>([
+    ['a wrong setting', [], { SERVICE_LOGGING_LEVEL: 'INFO' }, /^SERVICE_LOGGING_LEVEL must be a whole number\.$/m],
+    ['a missing key', [], { POSTGRES_DB: 'x' }, /^JWT_SECRET_KEY must be .*$/m],
+    [
+      'a database that does not answer',
+      [],
+      { POSTGRES_DB: 'x', JWT_SECRET_KEY: 'k', POSTGRES_PORT: '1' },
+      /^POSTGRES_DB, .*x on localhost:1 does not: .*$/m,
+    ],
+    ['a bad administrator', ['--admin-email', 'me'], {}, /^SERVICE_ADMIN_EMAIL must be an e-mail address\.$/m],
+  ])('stops with one clear line: %s', async (_, args, environment, line) => {
+    const service = track(startService(['--port', '0', '--data-dir', dataFolder(), ...args], { environment }));
+    expect(await service.ended).toBe(1);
+    expect(service.output()).toMatch(line);
+    expect(service.output()).not.toMatch(/^\s+at /m);
+  });
+
+  it('says which port is taken', async () => {
+    const data = dataFolder();
+    const first = track(startService(['--port', '0', '--data-dir', data]));
+    const [, url] = await first.said(READY);
+    const port = new URL(url!).port;
+    const second = track(startService(['--port', port, '--data-dir', dataFolder()]));
+    expect(await second.ended).toBe(1);
+    expect(second.output()).toContain(`another program uses ${port}`);
+  });
+
+  it('refuses unknown options with exit code 2 and explains itself with 0', async () => {
+    expect(await track(startService(['--nonsense'])).ended).toBe(2);
+    const help = track(startService(['--help']));
+    expect(await help.ended).toBe(0);
+    expect(help.output()).toContain('--data-dir');
+  });
+
+  it('starts again by itself with the Node that npm brought, when typed with an old one', () => {
+    const old = '/usr/bin/node';
+    if (!existsSync(old)) return;
+    const done = spawnSync(old, [join(ROOT, 'packages/server/bin/servicectl.cjs'), '--help'], {
+      encoding: 'utf8',
+      env: cleanEnvironment(),
+    });
+    expect(done.status).toBe(0);
+    expect(done.stdout).toContain('Usage: servicectl');
+  });
+
+  it.skipIf(process.getuid?.() !== 0)('works for root in folders that the database account cannot enter', async () => {
+    const closed = temporaryFolder('closed');
+    folders.push(closed);
+    chmodSync(closed, 0o700);
+    // a checkout below a closed folder: the database's programs are out of its account's reach
+    const checkout = join(closed, 'checkout');
+    mkdirSync(checkout);
+    for (const part of ['package.json', 'packages/contract', 'packages/server']) {
+      cpSync(join(ROOT, part), join(checkout, part), {
+        recursive: true,
+        filter: (path) => !path.includes('node_modules'),
+      });
+    }
+    const copied = spawnSync('cp', ['-a', join(ROOT, 'node_modules'), join(checkout, 'node_modules')]);
+    expect(copied.status).toBe(0);
+    const service = track(startService(['--port', '0'], { folder: checkout }));
+    const [, url] = await service.said(READY);
+    expect(await (await fetch(`${url}/api/ready/`)).json()).toEqual({ ready: true, database: true });
+    expect(existsSync(join(checkout, 'data/postgres/PG_VERSION'))).toBe(true);
+    service.process.kill('SIGTERM');
+    expect(await service.ended).toBe(0);
+  });
+});

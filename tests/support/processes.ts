@@ -1,0 +1,88 @@
+/** Real processes of the service, started as people start them, each with a data folder of its own. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export const ROOT = join(import.meta.dirname, '../..');
+const BIN = join(ROOT, 'node_modules/.bin');
+
+export const temporaryFolder = (name: string) => mkdtempSync(join(tmpdir(), `service-${name}-`));
+
+export const remove = (folder: string) => rmSync(folder, { recursive: true, force: true });
+
+/** The environment without what would set the service up otherwise. */
+export function cleanEnvironment(extra: Record<string, string> = {}): Record<string, string> {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^(SERVICE|FRACTAL|POSTGRES|JWT|OAUTH|DB_|LOG_CONFIG|VITEST|NODE_ENV)/.test(name),
+  );
+  return { ...(Object.fromEntries(kept) as Record<string, string>), ...extra };
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+export interface Running {
+  process: ChildProcess;
+  output(): string;
+  /** Resolves when the output matches, rejects when the process ends before. */
+  said(pattern: RegExp): Promise<RegExpExecArray>;
+  ended: Promise<number | NodeJS.Signals>;
+}
+
+export interface Place {
+  environment?: Record<string, string>;
+  folder?: string;
+}
+
+export function startCommand(command: string, args: string[], place: Place = {}): Running {
+  const child = spawn(command, args, { cwd: place.folder ?? ROOT, env: cleanEnvironment(place.environment) });
+  let text = '';
+  const listeners = new Set<() => void>();
+  const hear = (chunk: Buffer) => {
+    text += chunk.toString();
+    for (const listener of listeners) listener();
+  };
+  child.stdout.on('data', hear);
+  child.stderr.on('data', hear);
+  const ended = new Promise<number | NodeJS.Signals>((resolve) =>
+    child.once('close', (code, signal) => resolve(code ?? signal!)),
+  );
+  return {
+    process: child,
+    output: () => text,
+    ended,
+    said: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const match = pattern.exec(text);
+          if (!match) return;
+          listeners.delete(look);
+          resolve(match);
+        };
+        listeners.add(look);
+        look();
+        void ended.then((how) => reject(new Error(`ended with ${how} before it said ${String(pattern)}:\n${text}`)));
+      }),
+  };
+}
+
+/** `npm start` without npm around it, so that signals reach the service itself. */
+export const startService = (args: string[], place?: Place) =>
+  startCommand(join(BIN, 'node'), ['packages/server/bin/start.cjs', ...args], place);
+
+export function servicectl(args: string[], place: Place & { input?: string } = {}) {
+  const done = spawnSync(join(BIN, 'node'), [join(ROOT, 'packages/server/bin/servicectl.cjs'), ...args], {
+    cwd: place.folder ?? ROOT,
+    env: cleanEnvironment(place.environment),
+    encoding: 'utf8',
+    input: place.input ?? '',
+  });
+  return { code: done.status, out: done.stdout, err: done.stderr };
+}
