@@ -66,6 +66,7 @@ module.exports = {
     { name: 'no-orphans', severity: 'error', from: { orphan: true, pathNot: ['\\.d\\.ts$', '\\.cjs$'] }, to: {} },
   ],
   options: {
+    exclude: { path: '(^|/)(\\.svelte-kit|build)/' },
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },

@@ -1,4 +1,5 @@
 import js from '@eslint/js';
+import svelte from 'eslint-plugin-svelte';
 import globals from 'globals';
 import tseslint from 'typescript-eslint';
 
@@ -6,9 +7,11 @@ export default tseslint.config(
   { ignores: ['**/node_modules', '**/dist', '**/build', '**/.svelte-kit', 'data', 'test-results'] },
   js.configs.recommended,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.svelte'],
     extends: [tseslint.configs.recommendedTypeChecked],
-    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    languageOptions: {
+      parserOptions: { projectService: true, extraFileExtensions: ['.svelte'], tsconfigRootDir: import.meta.dirname },
+    },
     rules: {
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_$' }],
       '@typescript-eslint/only-throw-error': ['error', { allow: ['Refusal'] }],
@@ -20,6 +23,12 @@ export default tseslint.config(
       complexity: ['error', 14],
       'max-lines': ['error', { max: 450, skipBlankLines: true, skipComments: true }],
     },
+  },
+  svelte.configs.recommended,
+  {
+    files: ['**/*.svelte', '**/*.svelte.ts'],
+    languageOptions: { globals: globals.browser, parserOptions: { parser: tseslint.parser } },
+    rules: { 'prefer-const': 'off', 'svelte/prefer-const': 'error' },
   },
   {
     files: ['**/test/**/*.ts', 'tests/**/*.ts', 'bench/**/*.ts'],

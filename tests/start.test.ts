@@ -42,6 +42,7 @@ afterAll(async () => {
   for (const folder of folders) remove(folder);
 });
 
+const SYSTEM_NODE = '/usr/bin/node';
 const READY = /answers at (http:\/\/\S+)/;
 
 async function login(url: string, username: string, password: string): Promise<Response> {
@@ -201,10 +202,8 @@ describe('npm start', () => {
     expect(help.output()).toContain('--data-dir');
   });
 
-  it('starts again by itself with the Node that npm brought, when typed with an old one', () => {
-    const old = '/usr/bin/node';
-    if (!existsSync(old)) return;
-    const done = spawnSync(old, [join(ROOT, 'packages/server/bin/servicectl.cjs'), '--help'], {
+  it.skipIf(!existsSync(SYSTEM_NODE))('uses the Node that npm brought, whatever Node it is typed with', () => {
+    const done = spawnSync(SYSTEM_NODE, [join(ROOT, 'packages/server/bin/servicectl.cjs'), '--help'], {
       encoding: 'utf8',
       env: cleanEnvironment(),
     });

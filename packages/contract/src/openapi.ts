@@ -57,7 +57,15 @@ function schemaWriter() {
   return {
     components,
     write(schema: z.ZodType, io: 'input' | 'output'): Json {
-      const written = z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' }) as Json;
+      const written = z.toJSONSchema(schema, {
+        io,
+        unrepresentable: 'any',
+        reused: 'inline',
+        // zod leaves defaults out where a value is transformed
+        override: ({ zodSchema, jsonSchema }) => {
+          if (zodSchema instanceof z.ZodDefault) jsonSchema.default = zodSchema.def.defaultValue as never;
+        },
+      }) as Json;
       const { $schema: _, $defs, ...root } = written;
       const name = (key: string) => (io === 'input' ? `${key}Request` : key);
       const relink = (node: unknown): unknown => {
@@ -120,6 +128,9 @@ function answersOf(writer: Writer, operation: Operation): Json {
     },
     ...(operation.access === 'anonymous' ? {} : { 401: DETAIL('No valid token.') }),
     ...(operation.access === 'anonymous' || operation.access === 'active' ? {} : { 403: DETAIL('Not allowed.') }),
+    ...(operation.body
+      ? { 400: DETAIL('The body cannot be read.'), 413: DETAIL('The body is larger than the settings allow.') }
+      : {}),
     ...(takesInput
       ? {
           422: {

@@ -13,12 +13,15 @@ export interface PageRequest {
   page_size: number | null;
 }
 
+/** What the database can skip. */
+const LARGEST_OFFSET = 2 ** 63 - 1024;
+
 /** What is wrong with a page that reads as two integers, or nothing. */
 export function pageProblem({ page, page_size }: PageRequest): string | undefined {
   if (page < 1) return 'page must be 1 or more.';
   if (page_size !== null && page_size < 1) return 'page_size must be 1 or more.';
   if (page > 1 && page_size === null) return 'Give page_size together with page.';
-  if (page_size !== null && page * page_size > Number.MAX_SAFE_INTEGER) return 'page and page_size are too large.';
+  if (page_size !== null && page * page_size > LARGEST_OFFSET) return 'page and page_size are too large.';
   return undefined;
 }
 

@@ -52,7 +52,7 @@ describe('a profile', () => {
   });
 
   it.each<[unknown]>([[[]], ['local'], [5]])('is an object, not %j', (body) => {
-    expect(problemsOf(ProfileWrite, body)).toEqual([{ loc: ['body'], type: 'model_attributes_type' }]);
+    expect(problemsOf(ProfileWrite, body)).toEqual([{ loc: ['body'], type: 'union_tag_not_found' }]);
   });
 
   it.each<[unknown, string]>([

@@ -104,8 +104,8 @@ describe('the type', () => {
     expect(problemsWith('local', 'type', type)).toEqual([{ loc: ['body'], type: expected }]);
   });
 
-  it.each<[unknown]>([[[]], ['local'], [5], [true]])('is not looked for in a body that is no object: %j', (body) => {
-    expect(problemsOf(ResourceWrite, body)).toEqual([{ loc: ['body'], type: 'model_attributes_type' }]);
+  it.each<[unknown]>([[[]], ['local'], [5], [true]])('is missing in a body that is no object: %j', (body) => {
+    expect(problemsOf(ResourceWrite, body)).toEqual([{ loc: ['body'], type: 'union_tag_not_found' }]);
   });
 });
 

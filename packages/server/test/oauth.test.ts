@@ -191,11 +191,20 @@ describe('a sign-in', () => {
     expect(await accountsOf(service, person.id)).toHaveLength(2);
   });
 
-  it('stores one account when several first sign-ins happen at once', async () => {
+  it('stores one account when two first sign-ins happen at once', async () => {
     const person = await personWithBoth('hasty');
-    const returned = await Promise.all(Array.from({ length: 4 }, () => comeBack(service, oidc, 'hasty')));
-    const answers = await Promise.all(returned.map((one) => handIn(service, oidc, one)));
-    expect(answers.map(({ status }) => status)).toEqual([204, 204, 204, 204]);
+    const returned = await comeBack(service, oidc, 'hasty');
+    const { db, pool } = service.database;
+    const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    // The other sign-in has stored its account and not yet finished, when this one wants to store the same.
+    const { answer } = await db.transaction().execute(async (other) => {
+      const account = { user_id: person.id, oauth_name: 'openid', account_id: 'hasty', account_email: person.email };
+      await other.insertInto('oauth_accounts').values(account).execute();
+      const pending = handIn(service, oidc, returned);
+      await expect.poll(async () => (await pool.query(waiting)).rowCount).toBe(1);
+      return { answer: pending };
+    });
+    expect((await answer).status).toBe(204);
     expect(await accountsOf(service, person.id)).toHaveLength(1);
   });
 
@@ -209,15 +218,19 @@ describe('a sign-in', () => {
   });
 
   it.each([
-    ['in the form', ['client_secret_post']],
-    ['in the header', ['client_secret_basic']],
-    ['in the first way it can of several', ['private_key_jwt', 'client_secret_post', 'client_secret_basic']],
-  ])('sends the client secret %s where the provider wants it so', async (_, authMethods) => {
-    // The provider takes the secret in one way only, so another one would fail.
+    ['in the form', 'client_secret_post', ['client_secret_post']],
+    ['in the header', 'client_secret_basic', ['client_secret_basic']],
+    [
+      'in the first way it can of several',
+      'client_secret_post',
+      ['private_key_jwt', 'client_secret_post', 'client_secret_basic'],
+    ],
+  ])('sends the client secret %s where the provider wants it so', async (_, expected, authMethods) => {
     const strict = await startOidc({ authMethods });
     const other = await startService({ settings: strict.settings });
     strict.people.set('admin', { email: ADMIN.email });
     expect((await signIn(other, strict, 'admin')).status).toBe(204);
+    expect(strict.authMethodsUsed).toEqual([expected]);
   });
 });
 
@@ -226,6 +239,8 @@ describe('callback refuses', () => {
     ['an error of the provider', '?error=access_denied', 'access_denied'],
     ['an error of the provider beside a code', '?error=server_error&code=x&state=y', 'server_error'],
     ['no code', '?state=y', 'Bad Request'],
+    ['an empty code', '?code=&state=y', 'Bad Request'],
+    ['an empty error', '?error=', 'Bad Request'],
     ['nothing at all', '', 'Bad Request'],
   ])('%s', async (_, query, detail) => {
     expect(refusal(await service.anyone.get(oidc.callback + query))).toEqual([400, detail]);
@@ -362,6 +377,7 @@ describe('callback refuses', () => {
     ['no address', {}],
     ['an empty address', { email: '' }],
     ['an address that is no text', { email: ['a@example.org'] }],
+    ['an address that nobody confirmed', { email: ADMIN.email, email_verified: false }],
   ])('an account with %s', async (_, claims) => {
     oidc.people.set('without address', claims);
     const before = await usersOf(service);
@@ -575,9 +591,9 @@ describe('the built-in providers', () => {
       })),
     },
   });
-  const github = (email: string | null, ...emails: [email: string, primary: boolean][]) => ({
+  const github = (email: string | null, ...emails: [email: string, primary: boolean, verified?: boolean][]) => ({
     '/user': { id: 583231, login: 'somebody', email },
-    '/user/emails': emails.map(([address, primary]) => ({ email: address, primary, verified: true })),
+    '/user/emails': emails.map(([address, primary, verified = true]) => ({ email: address, primary, verified })),
   });
 
   const NO_ADDRESS = 'OAUTH_NOT_AVAILABLE_EMAIL';
@@ -589,6 +605,7 @@ describe('the built-in providers', () => {
     ['github', 'the primary address', github(null, ['other@example.org', false], [ADMIN.email, true]), ADMIN.email],
     ['github', 'the first address', github(null, [ADMIN.email, false], ['other@example.org', false]), ADMIN.email],
     ['github', 'no address when it names none', github(null), NO_ADDRESS],
+    ['github', 'no address that nobody confirmed', github(null, [ADMIN.email, true, false]), NO_ADDRESS],
   ])('%s: %s', async (name, _, answers, expected) => {
     const other = services[name]!;
     await other.database.db.deleteFrom('oauth_accounts').execute();

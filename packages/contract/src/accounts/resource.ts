@@ -8,7 +8,17 @@ import { z } from 'zod';
 import { textMap } from '../wire/maps.ts';
 import { absolutePath } from '../wire/paths.ts';
 import { addProblem, found, reader, type Reading, rule, valueError, wrong } from '../wire/problem.ts';
-import { answer, boolean, integer, nothing, readInteger, smallInteger, text, trimmedText } from '../wire/scalars.ts';
+import {
+  answer,
+  boolean,
+  integer,
+  nothing,
+  readInteger,
+  readTrimmedText,
+  smallInteger,
+  text,
+  trimmedText,
+} from '../wire/scalars.ts';
 
 export const RESOURCE_TYPES = ['local', 'slurm_sudo', 'slurm_ssh'] as const;
 export type ResourceType = (typeof RESOURCE_TYPES)[number];
@@ -20,15 +30,16 @@ const MEGABYTES: Record<string, number> = { '': 1, M: 1, G: 1000, T: 1_000_000 }
 
 /** `"2G"` is 2000: memory is stored in MB. */
 function readMemory(input: unknown): Reading<number> {
-  if (typeof input !== 'string') {
-    const reading = readInteger(input);
-    if ('problem' in reading) return wrong('value_error', 'Value error, Enter memory in MB, or a text such as "4G".');
-    return reading.value > 0 ? reading : wrong('greater_than', 'Must be greater than 0.');
-  }
-  const match = MEMORY.exec(input.trim());
-  if (!match) return valueError('Enter memory as digits followed by M, G or T, for example "4G".');
-  const megabytes = Number(match[1]) * MEGABYTES[match[2]!]!;
-  return Number.isSafeInteger(megabytes) ? found(megabytes) : valueError('This is more memory than can be asked for.');
+  const reading = typeof input === 'string' ? readMemoryText(input.trim()) : readInteger(input);
+  if ('problem' in reading)
+    return valueError('Enter memory in MB, or as digits followed by M, G or T, for example "4G".');
+  if (typeof input !== 'string' && reading.value <= 0) return wrong('greater_than', 'Must be greater than 0.');
+  return Number.isSafeInteger(reading.value) ? reading : valueError('This is more memory than can be asked for.');
+}
+
+function readMemoryText(text: string): Reading<number> {
+  const match = MEMORY.exec(text);
+  return match ? found(Number(match[1]) * MEGABYTES[match[2]!]!) : valueError('not a size');
 }
 
 export const memory = () =>
@@ -93,19 +104,19 @@ const PythonConfig = z
   })
   .superRefine(
     rule(({ default_version, versions }: { default_version: string; versions: object }) =>
-      default_version in versions ? undefined : `default_version ${default_version} is not one of versions.`,
+      Object.hasOwn(versions, default_version)
+        ? undefined
+        : `default_version ${default_version} is not one of versions.`,
     ),
   )
   .meta({ id: 'TasksPythonSettings' });
 
-const PIXI_MEMORY = /^.*[KMGT]$/;
 const pixiMemory = () =>
   reader(
     (input): Reading<string> => {
-      if (typeof input !== 'string') return wrong('string_type', 'Enter a text such as "8G".');
-      const written = input.trim();
-      if (written === '') return wrong('string_too_short', 'Enter at least one character.');
-      return PIXI_MEMORY.test(written) ? found(written) : valueError('Memory must end in K, M, G or T.');
+      const reading = readTrimmedText(input);
+      if ('problem' in reading) return reading;
+      return /[KMGT]$/.test(reading.value) ? reading : valueError('Memory must end in K, M, G or T.');
     },
     { type: 'string', pattern: '[KMGT]$' },
   );
@@ -130,7 +141,7 @@ const parentOf = (folder: string) => folder.replace(/\/+$/, '').split('/').slice
 const nameOf = (folder: string) => folder.replace(/\/+$/, '').split('/').at(-1);
 
 function pixiFoldersProblem(config: { default_version: string; versions: Record<string, string> }): string | undefined {
-  if (!(config.default_version in config.versions)) {
+  if (!Object.hasOwn(config.versions, config.default_version)) {
     return `default_version ${config.default_version} is not one of versions.`;
   }
   const folders = Object.entries(config.versions);

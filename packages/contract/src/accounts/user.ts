@@ -17,7 +17,10 @@ function readSlurmAccount(input: unknown): Reading<string> {
     : wrong('string_pattern_mismatch', 'Use letters, digits, "_", "-" and "." only.');
 }
 
-const slurmAccounts = () => z.array(reader(readSlurmAccount, { type: 'string', minLength: 1 })).superRefine(distinct());
+const slurmAccounts = () =>
+  z
+    .array(reader(readSlurmAccount, { type: 'string', minLength: 1, pattern: SLURM_ACCOUNT.source }))
+    .superRefine(distinct());
 
 export const OAuthAccount = z
   .object({ id: answer.integer(), account_email: answer.text(), oauth_name: answer.text() })

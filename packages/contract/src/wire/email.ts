@@ -10,6 +10,8 @@ const LONGEST_ADDRESS = 254;
 const LOCAL_PART = /^[\w!#$%&'*+\-/=?^`{|}~.\u{80}-\u{10ffff}]+$/u;
 const UNSAFE = /[\p{C}\p{Z}]/u;
 const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+/** The same for a label in Unicode: letters and digits of any script, hyphens inside. */
+const UNICODE_LABEL = /^[\p{L}\p{N}]([\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?$/u;
 const SPECIAL_USE = ['arpa', 'invalid', 'local', 'localhost', 'onion', 'test'];
 /** Mail servers treat these names without regard to case, so one spelling is stored. */
 const ROLES = new Set(
@@ -33,10 +35,15 @@ function readDomain(input: string): string | undefined {
   if (labels.some((label) => label.slice(2, 4) === '--' && !label.startsWith('xn--'))) return undefined;
   if (!/[a-z]$/.test(last) && !last.startsWith('xn--')) return undefined;
   if (SPECIAL_USE.includes(last)) return undefined;
+  const unicode = unicodeDomain(ascii);
+  return unicode?.split('.').every((label) => UNICODE_LABEL.test(label)) ? unicode : undefined;
+}
+
+function unicodeDomain(ascii: string): string | undefined {
   try {
     return punycode.toUnicode(ascii);
   } catch {
-    return undefined;
+    return undefined; // not punycode behind the xn--
   }
 }
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 import { addProblem, rule } from './problem.ts';
-import { trimmedText } from './scalars.ts';
+import { readText, trimmedText } from './scalars.ts';
 
 /**
  * Trims the keys of a map; empty keys, and keys that become equal, are refused for the map as a whole.
@@ -11,15 +11,14 @@ import { trimmedText } from './scalars.ts';
 function trimKeys<T>(map: Record<string, T>, ctx: z.core.$RefinementCtx): Record<string, T> {
   const trimmed = Object.entries(map).map(([key, value]) => [key.trim(), value] as const);
   const keys = new Set(trimmed.map(([key]) => key));
-  if (keys.has('') || keys.size < trimmed.length) {
-    addProblem(ctx, {
-      type: 'value_error',
-      message: keys.has('')
-        ? 'Value error, Keys must not be empty.'
-        : 'Value error, Two keys are equal after trimming.',
-    });
+  const refused = (message: string) => {
+    addProblem(ctx, { type: 'value_error', message: `Value error, ${message}` });
     return z.NEVER;
-  }
+  };
+  if (keys.has('')) return refused('Keys must not be empty.');
+  if (keys.size < trimmed.length) return refused('Two keys are equal after trimming.');
+  if ([...keys].some((key) => 'problem' in readText(key)))
+    return refused('A key has characters that cannot be stored.');
   return Object.fromEntries(trimmed);
 }
 

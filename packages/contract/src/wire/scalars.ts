@@ -35,10 +35,13 @@ function readBoolean(input: unknown): Reading<boolean> {
   return wrong('bool_type', 'Enter true or false.');
 }
 
+/** Negative for an id that no row can have, so that it is unknown; different ones stay different. */
 function readId(input: unknown): Reading<number> {
   const reading = readInteger(input);
   if ('problem' in reading) return reading;
-  return found(Math.abs(reading.value) > LARGEST_ID ? -1 : reading.value);
+  const size = Math.abs(reading.value);
+  if (size <= LARGEST_ID) return reading;
+  return found(Number.isFinite(size) ? -1 - (size % LARGEST_ID) : -1);
 }
 
 function bounded(read: (input: unknown) => Reading<number>, least: number | undefined, above: number | undefined) {
@@ -73,7 +76,7 @@ export const smallInteger = ({ least, above }: { least?: number; above?: number 
     { type: 'integer', maximum: LARGEST_ID },
   );
 
-/** The id of a row; one that cannot exist reads as -1, which no row has. */
+/** The id of a row; one that cannot exist reads as a negative number, which no row has. */
 export const id = ({ least }: { least?: number } = {}) =>
   reader(
     (input) => {
@@ -88,7 +91,7 @@ export const id = ({ least }: { least?: number } = {}) =>
 
 export const boolean = () => reader(readBoolean, { type: 'boolean' });
 
-function readText(input: unknown): Reading<string> {
+export function readText(input: unknown): Reading<string> {
   if (typeof input !== 'string') return wrong('string_type', 'Enter a text.');
   if (input.includes('\u0000')) return valueError('Remove the NUL character (U+0000) from this text.');
   if (!input.isWellFormed()) return valueError('This text has half of a surrogate pair. Remove that character.');
@@ -114,29 +117,42 @@ export const nothing = () =>
     type: 'null',
   });
 
-const DATETIME = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?\s?(Z|z|[+-]\d{2}:?\d{2})?$/;
+const DATETIME = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(:\d{2})?(\.\d{1,9})?\s?(Z|[+-]\d{2}:?\d{2})?$/i;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const UNIX_TIME = /^-?\d+(\.\d+)?$/;
+/** Larger Unix times count milliseconds. */
+const LARGEST_SECONDS = 2e10;
+
+const isDate = (date: string) => {
+  const moment = new Date(`${date}T00:00:00Z`);
+  return !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(date);
+};
+
+const notATime = () => wrong('datetime_from_date_parsing', 'Enter a date and time such as 2026-01-31T12:00:00Z.');
+
+function readUnixTime(written: string): Reading<string> {
+  const number = Number(written);
+  const moment = new Date(Math.abs(number) > LARGEST_SECONDS ? number : number * 1000);
+  const year = moment.getUTCFullYear();
+  return year >= 1 && year <= 9999
+    ? found(moment.toISOString())
+    : wrong('datetime_parsing', 'This number is not a time.');
+}
 
 function readDatetime(input: unknown): Reading<string> {
   const said = typeof input === 'number' ? String(input) : input;
   if (typeof said !== 'string') return wrong('datetime_type', 'Enter a date and time with its time zone.');
   const written = said.trim();
-  if (UNIX_TIME.test(written)) {
-    const moment = new Date(Number(written) * 1000);
-    return Number.isNaN(moment.getTime())
-      ? wrong('datetime_parsing', 'This number is not a time.')
-      : found(moment.toISOString());
-  }
-  const zone = DATETIME.exec(written);
-  if (DATE.test(written) || (zone && zone[3] === undefined)) {
-    return wrong('timezone_aware', 'Add the time zone, for example 2026-01-31T12:00:00Z.');
-  }
-  const moment = zone ? new Date(written.replace(' ', 'T').replace(/\s/, '')) : undefined;
-  if (!moment || Number.isNaN(moment.getTime())) {
-    return wrong('datetime_from_date_parsing', 'Enter a date and time such as 2026-01-31T12:00:00Z.');
-  }
-  return found(moment.toISOString());
+  if (UNIX_TIME.test(written)) return readUnixTime(written);
+  const needsZone = wrong('timezone_aware', 'Add the time zone, for example 2026-01-31T12:00:00Z.');
+  if (DATE.test(written)) return isDate(written) ? needsZone : notATime();
+  const [, date, time, seconds = ':00', fraction = '.0', zone] = DATETIME.exec(written) ?? [];
+  if (date === undefined || !isDate(date)) return notATime();
+  const moment = new Date(`${date}T${time}${seconds}${(zone ?? 'Z').toUpperCase()}`);
+  if (Number.isNaN(moment.getTime())) return notATime();
+  if (zone === undefined) return needsZone;
+  // Date has milliseconds, the database microseconds: the fraction goes along as it was written.
+  return found(moment.toISOString().replace('.000', fraction.slice(0, 7).padEnd(7, '0')));
 }
 
 /** A moment with its time zone, read as an ISO text in UTC. */

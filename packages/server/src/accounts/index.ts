@@ -12,6 +12,6 @@ export { oauthRoutes } from './oauth/routes.ts';
 export { accountRoutes } from './routes.ts';
 export { authenticator } from './sign-in.ts';
 export { knownGroupIds } from './store/groups.ts';
-export { countResources, findResource, preventSubmissions } from './store/resources.ts';
+export { countResources, knownResourceIds, preventSubmissions } from './store/resources.ts';
 export { findActiveUser, superuserExists } from './store/users.ts';
 export { createTokens } from './tokens.ts';

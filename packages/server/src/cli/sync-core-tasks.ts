@@ -1,7 +1,7 @@
 /** `servicectl sync-core-tasks`: which tasks are core tasks, from files. */
 import { z } from 'zod';
 
-import { findResource, knownGroupIds } from '../accounts/index.ts';
+import { knownGroupIds, knownResourceIds } from '../accounts/index.ts';
 import { createMailer } from '../mail/index.ts';
 import type { Workplace } from '../workplace.ts';
 import { CommandFailed, readJsonFile, withWorkplace } from './tools.ts';
@@ -33,16 +33,25 @@ function wantedTasks({ base, add, remove }: Options): z.output<typeof Triples> {
 }
 
 async function checkPairs({ db }: Workplace, pairs: z.output<typeof Pairs>): Promise<void> {
-  const groups = new Set(
-    await knownGroupIds(
-      db,
-      pairs.map((pair) => pair.user_group_id),
-    ),
+  const check = async (
+    what: string,
+    ids: number[],
+    known: (db: Workplace['db'], ids: number[]) => Promise<number[]>,
+  ) => {
+    const found = new Set(ids.length === 0 ? [] : await known(db, ids));
+    const missing = ids.find((id) => !found.has(id));
+    if (missing !== undefined) throw new CommandFailed(`There is no ${what} ${missing}.`);
+  };
+  await check(
+    'resource',
+    pairs.map((pair) => pair.resource_id),
+    knownResourceIds,
   );
-  for (const { resource_id, user_group_id } of pairs) {
-    if (!(await findResource(db, resource_id))) throw new CommandFailed(`There is no resource ${resource_id}.`);
-    if (!groups.has(user_group_id)) throw new CommandFailed(`There is no user group ${user_group_id}.`);
-  }
+  await check(
+    'user group',
+    pairs.map((pair) => pair.user_group_id),
+    knownGroupIds,
+  );
 }
 
 export async function syncCoreTasks(options: Options): Promise<void> {

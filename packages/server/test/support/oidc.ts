@@ -70,6 +70,8 @@ export interface Oidc {
   people: Map<string, Record<string, unknown>>;
   /** What was asked of the provider, such as `POST /token`. */
   requests: string[];
+  /** How the service proved who it is, once for every code; the package itself takes either way for the other. */
+  authMethodsUsed: string[];
   /** Follows an authorisation address as a browser, signs in, and gives back where the provider sends the person. */
   visit(authorizationUrl: string, who: SignInForm): Promise<URL>;
   close(): Promise<void>;
@@ -149,6 +151,7 @@ export async function startOidc(given: OidcOptions = {}): Promise<Oidc> {
   const options = { authMethods: ['client_secret_basic', 'client_secret_post'], challenge: true, ...given };
   const people: Oidc['people'] = new Map();
   const requests: string[] = [];
+  const authMethodsUsed: string[] = [];
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -157,6 +160,8 @@ export async function startOidc(given: OidcOptions = {}): Promise<Oidc> {
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const { pathname } = new URL(request.url!, issuer);
     requests.push(`${request.method} ${pathname}`);
+    if (pathname === '/token')
+      authMethodsUsed.push(`client_secret_${request.headers.authorization ? 'basic' : 'post'}`);
     if (pathname.startsWith('/sign-in/')) void answerSignIn(provider, request, response);
     else answer(request, response);
   });
@@ -180,6 +185,7 @@ export async function startOidc(given: OidcOptions = {}): Promise<Oidc> {
     callback: `/auth/${NAME.toLowerCase()}/callback/`,
     people,
     requests,
+    authMethodsUsed,
     visit: (authorizationUrl, who) => visit(new URL(authorizationUrl), who),
     close,
   };

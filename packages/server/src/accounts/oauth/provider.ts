@@ -117,6 +117,7 @@ const google = (settings: OAuthSettings, endpoints: Endpoints) =>
     ['https://www.googleapis.com/auth/userinfo.profile', 'https://www.googleapis.com/auth/userinfo.email'],
     async (get) => {
       const person = (await get('/people/me?personFields=emailAddresses')) as GooglePerson;
+      if (typeof person.resourceName !== 'string') throw new Error('the provider gave no account id');
       const primary = person.emailAddresses?.find((address) => address.metadata?.primary);
       return { oauth_name: 'google', account_id: person.resourceName, account_email: primary?.value };
     },
@@ -125,13 +126,17 @@ const google = (settings: OAuthSettings, endpoints: Endpoints) =>
 interface GithubEmail {
   email: string;
   primary: boolean;
+  verified?: boolean;
 }
 
 const github = (settings: OAuthSettings, endpoints: Endpoints) =>
   builtIn(settings, endpoints, ['user', 'user:email'], async (get) => {
     const user = (await get('/user')) as { id: number; email: string | null };
     const emails = user.email === null ? ((await get('/user/emails')) as GithubEmail[]) : [];
-    const email = user.email ?? (emails.find((one) => one.primary) ?? emails[0])?.email;
+    if (typeof user.id !== 'number') throw new Error('the provider gave no account id');
+    // An address that nobody confirmed may be somebody else's.
+    const confirmed = emails.filter((one) => one.verified !== false);
+    const email = user.email ?? (confirmed.find((one) => one.primary) ?? confirmed[0])?.email;
     return { oauth_name: 'github', account_id: String(user.id), account_email: email };
   });
 
@@ -197,10 +202,12 @@ async function openidConnect(settings: OAuthSettings): Promise<Provider> {
     async account(accessToken) {
       const info = await openid.fetchUserInfo(configuration, accessToken, openid.skipSubjectCheck);
       const email = info[settings.emailClaim];
+      // An address that nobody confirmed may be somebody else's.
+      const usable = typeof email === 'string' && email !== '' && info.email_verified !== false;
       return {
         oauth_name: 'openid',
         account_id: info.sub,
-        account_email: typeof email === 'string' && email !== '' ? email : undefined,
+        account_email: usable ? email : undefined,
       };
     },
   };

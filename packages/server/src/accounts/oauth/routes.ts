@@ -44,7 +44,7 @@ export function oauthRoutes(api: Api, { db, tokens, mailer, log, app, signIn, pr
   });
 
   api.serveAnyone(accounts.oauthCallback(signIn.name), async ({ query, request, reply }) => {
-    if (query.error !== undefined || query.code === undefined) throw refuse(400, query.error);
+    if (query.error || !query.code) throw refuse(400, query.error || undefined);
     const checked = await states.finish(query.state, cookieOf(request.headers, STATE_COOKIE));
     if ('problem' in checked) throw refuse(400, checked.problem);
     const answer = {

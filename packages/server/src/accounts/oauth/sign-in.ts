@@ -28,7 +28,7 @@ export function createSignupNotice(mailer: Mailer, log: Logger) {
       `Somebody tried to sign in with the external account ${email}, which no account here has.\n` +
       `If this person should have access, please create an account with this e-mail address.\n\n` +
       `The person was shown this text:\n${shown}\n`;
-    void mailer('New OAuth self-registration', text);
+    void mailer('New OAuth self-registration', text).then((sent) => sent || told.delete(key));
   };
 }
 

@@ -112,3 +112,8 @@ export async function countResources(db: Executor): Promise<number> {
     .executeTakeFirstOrThrow();
   return count;
 }
+
+export async function knownResourceIds(db: Executor, ids: number[]): Promise<number[]> {
+  const rows = await db.selectFrom('resources').select('id').where('id', 'in', ids).execute();
+  return rows.map((row) => row.id);
+}
