@@ -63,7 +63,7 @@ function schemaWriter() {
         reused: 'inline',
         // zod leaves defaults out where a value is transformed
         override: ({ zodSchema, jsonSchema }) => {
-          if (zodSchema instanceof z.ZodDefault) jsonSchema.default = zodSchema.def.defaultValue as never;
+          if (zodSchema instanceof z.ZodDefault) jsonSchema.default = zodSchema.def.defaultValue;
         },
       }) as Json;
       const { $schema: _, $defs, ...root } = written;
