@@ -5,10 +5,11 @@
 import autocannon from 'autocannon';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+
+import { freePort } from '../packages/server/src/db/free-port.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const SECONDS = 5;
@@ -75,14 +76,6 @@ async function loginsBesideOthers(url: string): Promise<void> {
     `median ${median(times).toFixed(1)} ms, 99 % ${percentile(times, 0.99).toFixed(1)} ms`;
   console.log(`logins                         ${(logins / SECONDS).toFixed(1)} logins/s, ${LOGINS_AT_ONCE} at a time`);
   console.log(`other requests meanwhile       ${shown(busy)}   (without logins: ${shown(quiet)})`);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 const childrenOf = (pid: number): number[] =>

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 
 import { afterAll, describe, expect, it } from 'vitest';
 
+import { freePort } from '../packages/server/src/db/free-port.ts';
 import {
   cleanEnvironment,
-  freePort,
   remove,
   ROOT,
   type Running,

@@ -1,7 +1,6 @@
 /** Real processes of the service, started as people start them, each with a data folder of its own. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -18,14 +17,6 @@ export function cleanEnvironment(extra: Record<string, string> = {}): Record<str
     ([name]) => !/^(SERVICE|FRACTAL|POSTGRES|JWT|OAUTH|DB_|LOG_CONFIG|VITEST|NODE_ENV)/.test(name),
   );
   return { ...(Object.fromEntries(kept) as Record<string, string>), ...extra };
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 export interface Running {

@@ -4,6 +4,8 @@ import { connect } from 'node:net';
 
 import { beforeAll, describe, expect, it } from 'vitest';
 
+import { accounts, type Operation } from '@service/contract';
+
 import { type Client, startService, type TestService } from './support/server.ts';
 
 let service: TestService;
@@ -170,6 +172,18 @@ describe('bodies', () => {
     const answer = await admin.raw(GROUPS, { method: 'POST', body, headers: JSON_TYPE });
     expect(answer.status).toBe(422);
     expect(types(answer.body)).toContain('value_error');
+  });
+
+  it('with U+0000 are refused by every operation that takes JSON', async () => {
+    const operations = Object.values(accounts).filter((one) => typeof one === 'object' && one.body && !one.body.form);
+    expect(operations.length).toBeGreaterThan(10);
+    for (const { method, path } of operations as Operation[]) {
+      const url = path.replace(/\{\w+\}/g, '1');
+      const body =
+        '{"name": "a\\u0000", "email": "a\\u0000@example.org", "password": "\\u0000", "project_dirs": ["/\\u0000"]}';
+      const answer = await admin.raw(url, { method, body, headers: JSON_TYPE });
+      expect([path, answer.status]).toEqual([path, 422]);
+    }
   });
 
   it('keep what is not ASCII as it is', async () => {

@@ -22,12 +22,12 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import pg from 'pg';
 
+import { freePort } from './free-port.ts';
 import { isProcessAlive, processesIn } from './processes.ts';
 import { type Account, databaseAccount, postgresBinaries } from './postgres-binaries.ts';
 import { keptSecret } from './secrets.ts';
@@ -138,17 +138,6 @@ function running(folder: string): Running | 'starting' | undefined {
     return undefined;
   }
   return lines[7]?.trim() === 'ready' ? { pid, port } : 'starting';
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 async function launch({ dataDir, folder, account }: Place, binaries: string): Promise<ChildProcess> {

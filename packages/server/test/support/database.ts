@@ -4,7 +4,6 @@
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 
+import { freePort } from '../../src/db/free-port.ts';
 import { type Connection, migrate, openDatabase, openEmbeddedDatabase } from '../../src/db/index.ts';
 
 declare module 'vitest' {
@@ -44,14 +44,6 @@ function systemPostgres(): string {
   const base = '/usr/lib/postgresql';
   const versions = readdirSync(base).sort((one, other) => Number(one) - Number(other));
   return join(base, versions.at(-1)!, 'bin');
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** PostgreSQL does not run as root; then the account of the system's package runs it. */
