@@ -8,7 +8,7 @@ import { readText, trimmedText } from './scalars.ts';
  * Trims the keys of a map; empty keys, and keys that become equal, are refused for the map as a whole.
  * A body such as `{" A ": 1}` gives `{"A": 1}`.
  */
-function trimKeys<T>(map: Record<string, T>, ctx: z.core.$RefinementCtx): Record<string, T> {
+export function trimKeys<T>(map: Record<string, T>, ctx: z.core.$RefinementCtx): Record<string, T> {
   const trimmed = Object.entries(map).map(([key, value]) => [key.trim(), value] as const);
   const keys = new Set(trimmed.map(([key]) => key));
   const refused = (message: string) => {

@@ -6,7 +6,7 @@
 import { z } from 'zod';
 
 import { distinct } from './maps.ts';
-import { found, reader, type Reading, rule, valueError } from './problem.ts';
+import { found, reader, type Reading, rule, valueError, wrong } from './problem.ts';
 import { readTrimmedText } from './scalars.ts';
 
 const SHELL_CHARACTERS = /[`#$&*()\\|[\]{};<>?!]/;
@@ -63,7 +63,42 @@ export function readProjectDir(input: unknown): Reading<string> {
   return typeof input === 'string' && input.trim().startsWith(S3_PREFIX) ? readS3Url(input) : readAbsolutePath(input);
 }
 
-const projectDir = () => reader(readProjectDir, { type: 'string', minLength: 1 });
+export const projectDir = () => reader(readProjectDir, { type: 'string', minLength: 1 });
+
+const LONGEST_ADDRESS_BYTES = 2000;
+
+/** Where an image or a dataset lies: an absolute path, or an S3 address whose trailing slashes do not count. */
+export function readZarrUrl(input: unknown): Reading<string> {
+  const reading = readTrimmedText(input);
+  if ('problem' in reading) return reading;
+  const url = reading.value;
+  if (url.split('/').includes('..')) return valueError('Write the address without "..".');
+  if (new TextEncoder().encode(url).length > LONGEST_ADDRESS_BYTES) {
+    return valueError(`An address has at most ${LONGEST_ADDRESS_BYTES} bytes.`);
+  }
+  if (url.startsWith('/')) return found(normalisePath(url));
+  if (url.startsWith(S3_PREFIX)) return found(url.replace(/\/+$/, ''));
+  return valueError('Enter an absolute path or an s3:// address.');
+}
+
+export const zarrUrl = () => reader(readZarrUrl, { type: 'string', minLength: 1 });
+
+const SAFE_RELATIVE = /^[a-zA-Z0-9_. /-]+$/;
+
+function readSubfolder(input: unknown): Reading<string> {
+  const reading = readTrimmedText(input);
+  if ('problem' in reading) return reading;
+  if (reading.value.split('/').includes('..')) return valueError('Write the folder without "..".');
+  if (reading.value.startsWith('/')) return valueError('Enter a folder below the project folder, without / in front.');
+  const components = reading.value.split('/').filter((component) => component !== '' && component !== '.');
+  const path = components.join('/') || '.';
+  return SAFE_RELATIVE.test(path)
+    ? found(path)
+    : wrong('string_pattern_mismatch', 'Use letters, digits, "_", ".", "-", spaces and "/" only.');
+}
+
+/** A folder below another one. `a//b/./c/` reads as `a/b/c`. */
+export const subfolder = () => reader(readSubfolder, { type: 'string', minLength: 1 });
 
 /** A user's folders, the default one first. */
 export const projectDirs = () =>

@@ -6,6 +6,8 @@
  */
 import { z } from 'zod';
 
+import { plain } from './numbers.ts';
+
 export interface Problem {
   type: string;
   message: string;
@@ -36,7 +38,7 @@ export function reader<T>(read: (input: unknown) => Reading<T>, description: Rec
         addProblem(ctx, { type: 'missing', message: 'This field is required.' });
         return z.NEVER;
       }
-      const reading = read(input);
+      const reading = read(plain(input));
       if ('problem' in reading) {
         addProblem(ctx, reading.problem);
         return z.NEVER;

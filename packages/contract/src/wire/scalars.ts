@@ -111,6 +111,25 @@ export function readTrimmedText(input: unknown): Reading<string> {
 /** A text without the white space around it, at least one character long. */
 export const trimmedText = () => reader(readTrimmedText, { type: 'string', minLength: 1 });
 
+const SAFE_NAME = /^[a-zA-Z0-9_. -]+$/;
+
+function readSafeName(input: unknown): Reading<string> {
+  const reading = readTrimmedText(input);
+  if ('problem' in reading || SAFE_NAME.test(reading.value)) return reading;
+  return wrong('string_pattern_mismatch', 'Use letters, digits, "_", ".", "-" and spaces only.');
+}
+
+/** A name that can also be the name of a folder. */
+export const safeName = () => reader(readSafeName, { type: 'string', minLength: 1, pattern: SAFE_NAME.source });
+
+/** One of a few texts. */
+export const choice = <const T extends string>(values: readonly T[], type: 'literal_error' | 'enum' = 'enum') =>
+  reader(
+    (input): Reading<T> =>
+      values.includes(input as T) ? found(input as T) : wrong(type, `Choose one of: ${values.join(', ')}.`),
+    { type: 'string', enum: values },
+  );
+
 /** A field that exists for other variants of the same object and must stay empty here. */
 export const nothing = () =>
   reader((input): Reading<null> => (input === null ? found(null) : wrong('none_required', 'Leave this empty.')), {

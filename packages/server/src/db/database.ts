@@ -2,6 +2,8 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 
+import { parseJson } from '@service/contract';
+
 import type { Connection } from './embedded.ts';
 import type { Tables } from './schema.ts';
 
@@ -27,6 +29,7 @@ const types = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') => {
     if (format !== 'binary' && oid === (builtins.TIMESTAMPTZ as number)) return readTimestamp;
     if (format !== 'binary' && oid === (builtins.INT8 as number)) return Number;
+    if (format !== 'binary' && (oid === Number(builtins.JSON) || oid === Number(builtins.JSONB))) return parseJson;
     return pg.types.getTypeParser(oid, format) as (text: string) => unknown;
   },
 };

@@ -1,7 +1,7 @@
 /** The tables as TypeScript sees them. The migrations make them; the two must agree. */
-import type { Generated, JSONColumnType } from 'kysely';
+import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 
-import type { ResourceType } from '@service/contract';
+import type { JsonObject, Permissions, ResourceType, Scalar, TaskType } from '@service/contract';
 
 /** A moment as text, in UTC with microseconds: `2026-01-31T12:00:00.123456+00:00`. */
 type Timestamp = Generated<string>;
@@ -69,6 +69,215 @@ interface GroupMembersTable {
   timestamp_joined: Timestamp;
 }
 
+/** A JSON column: read as a value, written as text (`JSON.stringify`), so that numbers stay as they were written. */
+type JsonText<T> = ColumnType<T, string, string>;
+type JsonTextWithDefault<T> = ColumnType<T, string | undefined, string>;
+type OptionalJsonText<T> = ColumnType<T | null, string | null | undefined, string | null>;
+type Flags = Record<string, boolean>;
+
+interface TaskGroupsTable {
+  id: Generated<number>;
+  user_id: number;
+  user_group_id: number | null;
+  resource_id: number;
+  origin: 'pypi' | 'wheel-file' | 'pixi' | 'other';
+  pkg_name: string;
+  version: string;
+  python_version: string | null;
+  pixi_version: string | null;
+  path: string | null;
+  venv_path: string | null;
+  archive_path: string | null;
+  pip_extras: string | null;
+  env_info: string | null;
+  pinned_package_versions_pre: JsonTextWithDefault<Record<string, string>>;
+  pinned_package_versions_post: JsonTextWithDefault<Record<string, string>>;
+  active: Generated<boolean>;
+  timestamp_created: Timestamp;
+  timestamp_last_used: Timestamp;
+}
+
+interface TasksTable {
+  id: Generated<number>;
+  taskgroupv2_id: number;
+  name: string;
+  type: TaskType;
+  version: string;
+  is_core: Generated<boolean>;
+  command_non_parallel: string | null;
+  command_parallel: string | null;
+  meta_non_parallel: JsonTextWithDefault<JsonObject>;
+  meta_parallel: JsonTextWithDefault<JsonObject>;
+  args_schema_non_parallel: OptionalJsonText<JsonObject>;
+  args_schema_parallel: OptionalJsonText<JsonObject>;
+  args_schema_version: string | null;
+  docs_info: string | null;
+  docs_link: string | null;
+  input_types: JsonTextWithDefault<Flags>;
+  output_types: JsonTextWithDefault<Flags>;
+  category: string | null;
+  modality: string | null;
+  authors: string | null;
+  tags: Generated<string[]>;
+}
+
+interface ProjectsTable {
+  id: Generated<number>;
+  name: string;
+  description: string | null;
+  is_starred: Generated<boolean>;
+  resource_id: number;
+  owner_id: number;
+  timestamp_created: Timestamp;
+}
+
+interface ProjectGuestsTable {
+  project_id: number;
+  user_id: number;
+  is_verified: Generated<boolean>;
+  permissions: Permissions;
+}
+
+/** A view: owners and guests together. */
+interface ProjectLinksView {
+  project_id: number;
+  user_id: number;
+  is_owner: boolean;
+  is_verified: boolean;
+  permissions: Permissions;
+}
+
+interface DatasetsTable {
+  id: Generated<number>;
+  name: string;
+  project_id: number;
+  is_starred: Generated<boolean>;
+  timestamp_created: Timestamp;
+  zarr_dir: string;
+  /** Kept by triggers. */
+  num_images: Generated<number>;
+  /** Where the next image goes; taking positions locks the dataset. */
+  next_position: Generated<number>;
+}
+
+interface ImagesTable {
+  dataset_id: number;
+  position: number;
+  zarr_url: string;
+  origin: string | null;
+  attributes: JsonTextWithDefault<Record<string, Scalar>>;
+  types: JsonTextWithDefault<Flags>;
+  /** Computed by the database. */
+  tags: ColumnType<string[], never, never>;
+}
+
+/** How many images of a dataset have a value; kept by triggers. */
+interface ImageFacetsTable {
+  dataset_id: number;
+  tag: string;
+  kind: 'attribute' | 'type';
+  key: string;
+  value: ColumnType<Scalar, never, never>;
+  num_images: number;
+}
+
+interface WorkflowTemplatesTable {
+  id: Generated<number>;
+  user_id: number;
+  user_group_id: number | null;
+  name: string;
+  version: number;
+  description: string | null;
+  data: JsonText<unknown>;
+  fractal_server_version: string;
+  timestamp_created: Timestamp;
+  timestamp_last_used: Timestamp;
+}
+
+interface WorkflowsTable {
+  id: Generated<number>;
+  name: string;
+  description: string | null;
+  project_id: number;
+  template_id: number | null;
+  is_starred: Generated<boolean>;
+  timestamp_created: Timestamp;
+}
+
+interface WorkflowTasksTable {
+  id: Generated<number>;
+  workflow_id: number;
+  task_id: number;
+  order: number;
+  task_type: TaskType;
+  meta_non_parallel: OptionalJsonText<JsonObject>;
+  meta_parallel: OptionalJsonText<JsonObject>;
+  args_non_parallel: OptionalJsonText<JsonObject>;
+  args_parallel: OptionalJsonText<JsonObject>;
+  type_filters: JsonTextWithDefault<Flags>;
+  alias: string | null;
+  description: string | null;
+  revision: Generated<number>;
+  timestamp_modified: Timestamp;
+}
+
+type JobStatus = 'submitted' | 'done' | 'failed';
+
+interface JobsTable {
+  id: Generated<number>;
+  project_id: number | null;
+  workflow_id: number | null;
+  dataset_id: number | null;
+  user_id: number | null;
+  user_email: string;
+  slurm_account: string | null;
+  worker_init: string | null;
+  working_dir: string | null;
+  working_dir_user: string | null;
+  dataset_dump: JsonText<JsonObject>;
+  workflow_dump: JsonText<JsonObject>;
+  project_dump: JsonText<JsonObject>;
+  fractal_server_version: string;
+  first_task_index: number;
+  last_task_index: number;
+  start_timestamp: Timestamp;
+  end_timestamp: string | null;
+  status: Generated<JobStatus>;
+  log: string | null;
+  executor_error_log: string | null;
+  attribute_filters: JsonTextWithDefault<JsonObject>;
+  type_filters: JsonTextWithDefault<Flags>;
+}
+
+interface HistoryRunsTable {
+  id: Generated<number>;
+  dataset_id: number;
+  workflowtask_id: number | null;
+  job_id: number;
+  task_id: number | null;
+  workflowtask_dump: JsonText<JsonObject>;
+  task_group_dump: JsonText<JsonObject>;
+  timestamp_started: Timestamp;
+  status: JobStatus;
+  num_available_images: number;
+}
+
+interface HistoryUnitsTable {
+  id: Generated<number>;
+  history_run_id: number;
+  logfile: string;
+  has_warnings: Generated<boolean>;
+  status: JobStatus;
+  zarr_urls: Generated<string[]>;
+}
+
+interface HistoryImageCacheTable {
+  dataset_id: number;
+  workflowtask_id: number;
+  zarr_url: string;
+  latest_history_unit_id: number;
+}
+
 export interface Tables {
   resources: ResourcesTable;
   profiles: ProfilesTable;
@@ -76,4 +285,19 @@ export interface Tables {
   oauth_accounts: OAuthAccountsTable;
   user_groups: UserGroupsTable;
   group_members: GroupMembersTable;
+  task_groups: TaskGroupsTable;
+  tasks: TasksTable;
+  projects: ProjectsTable;
+  project_guests: ProjectGuestsTable;
+  project_links: ProjectLinksView;
+  datasets: DatasetsTable;
+  images: ImagesTable;
+  image_facets: ImageFacetsTable;
+  workflow_templates: WorkflowTemplatesTable;
+  workflows: WorkflowsTable;
+  workflow_tasks: WorkflowTasksTable;
+  jobs: JobsTable;
+  history_runs: HistoryRunsTable;
+  history_units: HistoryUnitsTable;
+  history_image_cache: HistoryImageCacheTable;
 }

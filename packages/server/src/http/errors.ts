@@ -40,6 +40,8 @@ function asRefusal(thrown: unknown, request: FastifyRequest): Refusal | undefine
   if (UNREACHABLE.has(code) || message === 'timeout exceeded when trying to connect') {
     return refuse(503, 'The database does not answer. Try again in a moment.', { 'retry-after': '5' });
   }
+  // an index has a longest entry; what it holds are names and addresses
+  if (code === '54000') return refuse(422, 'One of these texts is too long. Write it shorter.');
   const text = TEXTS[code];
   if (text) return text(request.routeOptions.bodyLimit ?? 0);
   return statusCode >= 400 && statusCode < 500 ? refuse(statusCode, message) : undefined;

@@ -1,4 +1,6 @@
 /** Reads JSON bodies: what is not UTF-8, too deep or not JSON is refused before anything else looks at it. */
+import { parseJson } from '@service/contract';
+
 import { refuse, type Refusal } from './refusal.ts';
 
 /** Deeper than any body of ours; what comes after the parser walks such values with a call a level. */
@@ -52,7 +54,7 @@ export function parseJsonBody(bytes: Buffer): ParsedBody {
     };
   }
   try {
-    return { value: JSON.parse(text) as unknown, doubtful: DOUBTFUL.test(text) };
+    return { value: parseJson(text), doubtful: DOUBTFUL.test(text) };
   } catch (error) {
     return { refusal: invalidJson(error as Error, text) };
   }

@@ -2,7 +2,9 @@
 import type { Migration } from 'kysely/migration';
 
 import * as accounts from './0001-accounts.ts';
+import * as projects from './0002-projects.ts';
 
 export const migrations: Record<string, Migration> = {
   '0001-accounts': accounts,
+  '0002-projects': projects,
 };

@@ -1,0 +1,153 @@
+/** Datasets and their images. */
+import { z } from 'zod';
+
+import { pageOf } from '../pagination.ts';
+import { attributeFilters, attributeMap, flagMap, jsonAnswer } from '../wire/json.ts';
+import { covers, projectDir, subfolder, zarrUrl } from '../wire/paths.ts';
+import { addProblem } from '../wire/problem.ts';
+import { answer, boolean, safeName, text, trimmedText } from '../wire/scalars.ts';
+import { Project } from './project.ts';
+
+const dataset = {
+  id: answer.integer(),
+  name: answer.text(),
+  project_id: answer.integer(),
+  project: Project,
+  timestamp_created: answer.time(),
+  zarr_dir: answer.text(),
+  is_starred: answer.boolean(),
+  image_count: answer.integer(),
+  num_plates: answer.integer(),
+};
+
+export const Dataset = z.object(dataset).meta({ id: 'DatasetRead' });
+export type Dataset = z.output<typeof Dataset>;
+
+export const DatasetExpanded = z.object({ ...dataset, owner_email: answer.text() }).meta({ id: 'DatasetReadExpanded' });
+
+export const DatasetCreate = z
+  .strictObject({
+    name: safeName(),
+    project_dir: projectDir().nullable().default(null),
+    zarr_subfolder: subfolder().nullable().default(null),
+  })
+  .superRefine((body, ctx) => {
+    if (body.zarr_subfolder !== null && body.project_dir === null) {
+      addProblem(ctx as z.core.$RefinementCtx, {
+        type: 'value_error',
+        message: 'Value error, Give project_dir together with zarr_subfolder.',
+      });
+    }
+  })
+  .meta({ id: 'DatasetCreate' });
+export type DatasetCreate = z.output<typeof DatasetCreate>;
+
+export const DatasetUpdate = z.strictObject({ name: safeName().optional() }).meta({ id: 'DatasetUpdate' });
+
+export const Image = z
+  .object({
+    zarr_url: answer.text(),
+    origin: answer.text().nullable(),
+    attributes: z.record(z.string(), jsonAnswer.scalar()),
+    types: jsonAnswer.flags(),
+  })
+  .meta({ id: 'SingleImage' });
+export type Image = z.output<typeof Image>;
+
+export const ImageCreate = z
+  .object({
+    zarr_url: zarrUrl(),
+    origin: zarrUrl().nullable().default(null),
+    attributes: attributeMap().default({}),
+    types: flagMap().default({}),
+  })
+  .meta({ id: 'SingleImageCreate' });
+export type ImageCreate = z.output<typeof ImageCreate>;
+
+export const ImageUpdate = z
+  .object({ zarr_url: zarrUrl(), attributes: attributeMap().optional(), types: flagMap().nullable().optional() })
+  .meta({ id: 'SingleImageUpdate' });
+export type ImageUpdate = z.output<typeof ImageUpdate>;
+
+/** What is wrong with where the images of a dataset lie; each is strictly inside, and there once. */
+export function imagePlaceProblem(zarrDir: string, urls: string[]): string | undefined {
+  const seen = new Set<string>();
+  for (const url of urls) {
+    if (url === zarrDir || !covers(zarrDir, url)) return `The image ${url} must lie inside ${zarrDir}.`;
+    if (seen.has(url)) return `The image ${url} is there twice.`;
+    seen.add(url);
+  }
+  return undefined;
+}
+
+export const DatasetImport = z
+  .object({ name: safeName(), zarr_dir: zarrUrl(), images: z.array(ImageCreate).default([]) })
+  .superRefine((body, ctx) => {
+    const problem = imagePlaceProblem(
+      body.zarr_dir,
+      body.images.map((image) => image.zarr_url),
+    );
+    if (problem !== undefined) {
+      addProblem(ctx as z.core.$RefinementCtx, { type: 'value_error', message: `Value error, ${problem}` });
+    }
+  })
+  .meta({ id: 'DatasetImport' });
+export type DatasetImport = z.output<typeof DatasetImport>;
+
+export const DatasetExport = z
+  .object({ name: answer.text(), zarr_dir: answer.text(), images: z.array(Image) })
+  .meta({ id: 'DatasetExport' });
+
+const filters = {
+  type_filters: flagMap().default({}),
+  attribute_filters: attributeFilters().default({}),
+};
+
+export const ImageFilters = z.object(filters).meta({ id: 'ImageFilters' });
+export type ImageFilters = z.output<typeof ImageFilters>;
+
+export const ImageQuery = z
+  .object({ zarr_url: text().nullable().default(null), ...filters })
+  .meta({ id: 'ImageQuery' });
+export type ImageQuery = z.output<typeof ImageQuery>;
+
+/** For images that the preceding task did not process. Its keys are taken as they are. */
+export const NonProcessedQuery = z
+  .object({
+    attribute_filters: attributeFilters().default({}),
+    type_filters: z.record(z.string(), boolean()).default({}),
+  })
+  .meta({ id: 'NonProcessedImagesPayload' });
+
+export const ImagePage = pageOf(Image)
+  .extend({ attributes: z.record(z.string(), z.array(jsonAnswer.scalar())), types: z.array(answer.text()) })
+  .meta({ id: 'ImagePage' });
+export type ImagePage = z.output<typeof ImagePage>;
+
+/** Changes many images at once: those named, or those that pass the filters. */
+export const ImageBulk = z
+  .strictObject({
+    zarr_urls: z.array(zarrUrl()).optional(),
+    type_filters: flagMap().optional(),
+    attribute_filters: attributeFilters().optional(),
+    set_attributes: attributeMap().default({}),
+    unset_attributes: z.array(trimmedText()).default([]),
+    set_types: flagMap().default({}),
+    remove: boolean().default(false),
+  })
+  .superRefine((body, ctx) => {
+    const changes =
+      Object.keys(body.set_attributes).length + body.unset_attributes.length + Object.keys(body.set_types).length;
+    const chosen =
+      body.zarr_urls !== undefined || body.type_filters !== undefined || body.attribute_filters !== undefined;
+    const problem = !chosen
+      ? 'Say which images: zarr_urls, type_filters or attribute_filters.'
+      : body.remove === changes > 0
+        ? 'Give either changes or remove.'
+        : undefined;
+    if (problem !== undefined) {
+      addProblem(ctx as z.core.$RefinementCtx, { type: 'value_error', message: `Value error, ${problem}` });
+    }
+  })
+  .meta({ id: 'ImageBulk' });
+export type ImageBulk = z.output<typeof ImageBulk>;

@@ -1,0 +1,51 @@
+/**
+ * JSON with numbers as they were written. `1.0`, `1e3` and integers above 2^53 pass through the service unchanged; a plain
+ * parse would make `1` of the first and round the last.
+ *
+ * Only numbers that would change become a `NumberAsWritten`; all others stay plain numbers.
+ */
+
+interface RawJson {
+  parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
+  rawJSON(text: string): object;
+}
+const json = JSON as unknown as RawJson;
+
+export class NumberAsWritten {
+  readonly value: number;
+  readonly source: string;
+
+  constructor(source: string) {
+    this.source = source;
+    this.value = Number(source);
+  }
+
+  toJSON(): object {
+    return json.rawJSON(this.source);
+  }
+}
+
+/** What may be a number that changes: a fraction that ends in 0, an exponent, many digits, minus zero. */
+const CHANGES = /\d\.\d*0(?!\d)|\d[eE][+\-\d]|\d{16}|-0(?![.\d])/;
+
+/** Like JSON.parse, but numbers come back the way they were written. */
+export function parseJson(text: string): unknown {
+  if (!CHANGES.test(text)) return JSON.parse(text) as unknown;
+  return json.parse(text, (_, value, { source }) =>
+    typeof value === 'number' && source !== undefined && String(value) !== source ? new NumberAsWritten(source) : value,
+  );
+}
+
+/** The plain value of something that may be a number as written. */
+export const plain = (value: unknown): unknown => (value instanceof NumberAsWritten ? value.value : value);
+
+export type Scalar = string | number | boolean | NumberAsWritten;
+
+export type ScalarKind = 'string' | 'boolean' | 'integer' | 'float';
+
+/** `1` is an integer and `1.0` is not, as in the programs that made them. */
+export function kindOf(value: Scalar): ScalarKind {
+  if (value instanceof NumberAsWritten) return /[.eE]/.test(value.source) ? 'float' : 'integer';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'float';
+  return typeof value as 'string' | 'boolean';
+}

@@ -1,0 +1,73 @@
+/** The SQL of who may do what in a project. */
+import type { Transaction } from 'kysely';
+
+import type { Permissions, Project } from '@service/contract';
+
+import type { Database, Tables } from '../../db/index.ts';
+
+export type Executor = Database | Transaction<Tables>;
+
+/** A project as the wire shows it to a caller, with what only the service needs. */
+export interface OpenProject {
+  project: Project;
+  resource_id: number;
+  owner_id: number;
+}
+
+interface Found extends OpenProject {
+  /** Null without a link, or while the invitation is not accepted. */
+  granted: Permissions | null;
+}
+
+const linkOf = (db: Executor, userId: number) =>
+  db
+    .selectFrom('projects')
+    .innerJoin('users as owner', 'owner.id', 'projects.owner_id')
+    .leftJoin('project_links as link', (join) =>
+      join.onRef('link.project_id', '=', 'projects.id').on('link.user_id', '=', userId).on('link.is_verified', '=', true),
+    )
+    .select([
+      'projects.id',
+      'projects.name',
+      'projects.description',
+      'projects.is_starred',
+      'projects.timestamp_created',
+      'projects.resource_id',
+      'projects.owner_id',
+      'owner.email as owner_email',
+      'link.is_owner',
+      'link.permissions',
+    ]);
+
+type Row = Awaited<ReturnType<ReturnType<typeof linkOf>['executeTakeFirstOrThrow']>>;
+
+function found({ resource_id, owner_id, permissions, is_owner, ...row }: Row): Found {
+  const project = { ...row, is_owner: is_owner ?? false, permissions: permissions ?? 'r' };
+  return { project, resource_id, owner_id, granted: permissions };
+}
+
+export async function findProject(db: Executor, userId: number, projectId: number): Promise<Found | undefined> {
+  const row = await linkOf(db, userId).where('projects.id', '=', projectId).executeTakeFirst();
+  return row && found(row);
+}
+
+/** Locks the project until the transaction ends, so that nothing it rests on changes meanwhile. */
+export async function lockProject(db: Transaction<Tables>, projectId: number): Promise<void> {
+  await db.selectFrom('projects').select('id').where('id', '=', projectId).forUpdate().execute();
+}
+
+/** The unfinished jobs of a project, dataset or workflow stand in the way of its deletion. */
+export async function hasSubmittedJob(
+  db: Executor,
+  column: 'project_id' | 'dataset_id' | 'workflow_id',
+  id: number,
+): Promise<boolean> {
+  const job = await db
+    .selectFrom('jobs')
+    .select('id')
+    .where(column, '=', id)
+    .where('status', '=', 'submitted')
+    .limit(1)
+    .executeTakeFirst();
+  return job !== undefined;
+}
