@@ -10,21 +10,15 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { freePort } from '../packages/server/src/db/free-port.ts';
+import { login, median, withServers } from './support.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const SECONDS = 5;
 const ROUNDS = 3;
 const LOGINS_AT_ONCE = 8;
 
-const median = (values: number[]) => [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)]!;
 const percentile = (values: number[], share: number) =>
   [...values].sort((one, other) => one - other)[Math.min(values.length - 1, Math.floor(values.length * share))]!;
-
-async function login(url: string): Promise<string> {
-  const body = new URLSearchParams({ username: 'admin@example.org', password: 'password' });
-  const response = await fetch(`${url}/auth/token/login/`, { method: 'POST', body });
-  return ((await response.json()) as { access_token: string }).access_token;
-}
 
 async function requestsPerSecond(url: string, headers: Record<string, string>): Promise<number> {
   const result = await autocannon({ url, connections: 20, duration: SECONDS, headers });
@@ -141,22 +135,9 @@ async function secondStart(): Promise<void> {
 }
 
 export async function run(): Promise<void> {
-  const data = mkdtempSync(join(tmpdir(), 'service-bench-'));
-  const servers = spawn(process.execPath, [join(ROOT, 'bench/accounts-server.ts'), data], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const ended = new Promise((resolve) => servers.once('exit', resolve));
-  const line = await new Promise<string>((resolve) =>
-    servers.stdout.once('data', (chunk: Buffer) => resolve(chunk.toString())),
-  );
-  const { serviceUrl, bareUrl } = JSON.parse(line) as { serviceUrl: string; bareUrl: string };
-  try {
+  await withServers(async ({ serviceUrl, bareUrl }) => {
     await compareWithBareRoute(serviceUrl, bareUrl);
     await loginsBesideOthers(serviceUrl);
-  } finally {
-    servers.kill('SIGTERM');
-    await ended;
-    rmSync(data, { recursive: true, force: true });
-  }
+  });
   await secondStart();
 }

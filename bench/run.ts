@@ -1,6 +1,7 @@
 /** `npm run bench -- NAME`: measures what we promise about speed, as ratios within one run. */
 const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   accounts: () => import('./accounts.ts'),
+  images: () => import('./images.ts'),
 };
 
 const name = process.argv[2] ?? '';

@@ -17,6 +17,7 @@ import type { OpenDatabase } from './db/index.ts';
 import { type Api, createApi, createApp, refuse, refuseOtherMethods, serveDocumentation } from './http/index.ts';
 import type { Logging } from './logging/index.ts';
 import { createMailer } from './mail/index.ts';
+import { datasetRoutes, projectRoutes, sharingRoutes, templateRoutes, workflowRoutes } from './projects/index.ts';
 import { maskedSettings, type Settings } from './settings/index.ts';
 import { VERSION } from './version.ts';
 
@@ -79,6 +80,12 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
   });
   serviceRoutes(api, parts);
   accountRoutes(api, { db: database.db, tokens, app: appSettings });
+  workflowRoutes(api, { db: database.db, defaultGroup: appSettings.SERVICE_DEFAULT_GROUP_NAME });
+  const projectParts = { db: database.db, defaultGroup: appSettings.SERVICE_DEFAULT_GROUP_NAME };
+  projectRoutes(api, projectParts);
+  sharingRoutes(api, projectParts);
+  templateRoutes(api, projectParts);
+  datasetRoutes(api, { db: database.db });
   if (settings.signIn) {
     oauthRoutes(api, {
       db: database.db,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { pageOf } from '../pagination.ts';
 import { attributeFilters, attributeMap, flagMap, jsonAnswer } from '../wire/json.ts';
-import { covers, projectDir, subfolder, zarrUrl } from '../wire/paths.ts';
+import { projectDir, subfolder, zarrUrl } from '../wire/paths.ts';
 import { addProblem } from '../wire/problem.ts';
 import { answer, boolean, safeName, text, trimmedText } from '../wire/scalars.ts';
 import { Project } from './project.ts';
@@ -72,8 +72,10 @@ export type ImageUpdate = z.output<typeof ImageUpdate>;
 /** What is wrong with where the images of a dataset lie; each is strictly inside, and there once. */
 export function imagePlaceProblem(zarrDir: string, urls: string[]): string | undefined {
   const seen = new Set<string>();
+  // both are normalised, so that a plain comparison is one by component
+  const inside = zarrDir.endsWith('/') ? zarrDir : `${zarrDir}/`;
   for (const url of urls) {
-    if (url === zarrDir || !covers(zarrDir, url)) return `The image ${url} must lie inside ${zarrDir}.`;
+    if (!url.startsWith(inside) || url.length === inside.length) return `The image ${url} must lie inside ${zarrDir}.`;
     if (seen.has(url)) return `The image ${url} is there twice.`;
     seen.add(url);
   }

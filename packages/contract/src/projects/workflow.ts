@@ -6,7 +6,7 @@ import { Task, TASK_TYPES } from '../tasks/task.ts';
 import { argsObject, flagMap, jsonAnswer, jsonObject } from '../wire/json.ts';
 import { distinct } from '../wire/maps.ts';
 import { addProblem, valueError } from '../wire/problem.ts';
-import { answer, id, smallInteger, trimmedText } from '../wire/scalars.ts';
+import { answer, id, readInteger, smallInteger, trimmedText } from '../wire/scalars.ts';
 import { Project } from './project.ts';
 
 const workflowTask = {
@@ -170,8 +170,8 @@ function typeFiltersOf(item: {
   if ('type_filters' in item && item.type_filters !== undefined) {
     return valueError('Give type_filters or input_filters, not both.');
   }
-  const attributes = legacy['attributes'];
-  if (typeof attributes !== 'object' || attributes === null || Object.keys(attributes).length > 0) {
+  const attributes = z.strictObject({}).safeParse(legacy['attributes']);
+  if (!attributes.success) {
     return valueError('input_filters.attributes must be {}.');
   }
   const types = flagMap().safeParse(legacy['types'] ?? {});
@@ -213,16 +213,18 @@ export const WorkflowFromTemplate = z
     override_versions: z
       .record(z.string(), trimmedText())
       .transform((map, ctx) => {
-        const entries = Object.entries(map).map(([key, version]) => [Number(key.trim()), version] as const);
-        if (entries.every(([index], place) => Number.isInteger(index) && Object.keys(map)[place]!.trim() !== '')) {
-          return new Map(entries);
+        const versions = new Map<number, string>();
+        for (const [key, version] of Object.entries(map)) {
+          const index = readInteger(key);
+          if ('value' in index) versions.set(index.value, version);
+          else addProblem(ctx, { type: 'int_parsing', message: 'Keys are positions in the list of tasks.' });
         }
-        addProblem(ctx, { type: 'int_parsing', message: 'Keys are positions in the list of tasks.' });
-        return z.NEVER;
+        return versions;
       })
       .default(new Map()),
   })
   .meta({ id: 'WorkflowFromTemplate' });
+export type WorkflowFromTemplate = z.output<typeof WorkflowFromTemplate>;
 
 const templateName = {
   name: trimmedText(),
@@ -233,9 +235,19 @@ const templateName = {
 export const TemplateCreate = z.object(templateName).meta({ id: 'WorkflowTemplateCreate' });
 export type TemplateCreate = z.output<typeof TemplateCreate>;
 
-export const TemplateImport = z
-  .object({ ...templateName, data: WorkflowImport })
-  .meta({ id: 'WorkflowTemplateImport' });
+/** What a template holds is an export: each task says its version. */
+const TemplateData = WorkflowImport.transform(({ task_list, ...workflow }, ctx) => {
+  const tasks = task_list.map(({ task: { version, ...task }, ...item }, index) => {
+    if (version === null) {
+      const message = 'Value error, A template needs the version of each task.';
+      addProblem(ctx, { type: 'value_error', message }, ['task_list', index, 'task', 'version']);
+    }
+    return { ...item, task: { ...task, version: version ?? '' } };
+  });
+  return { ...workflow, task_list: tasks };
+});
+
+export const TemplateImport = z.object({ ...templateName, data: TemplateData }).meta({ id: 'WorkflowTemplateImport' });
 export type TemplateImport = z.output<typeof TemplateImport>;
 
 export const TemplateUpdate = z

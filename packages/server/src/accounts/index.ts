@@ -9,6 +9,7 @@ export {
 } from './first-data.ts';
 export { createProvider, type Provider } from './oauth/provider.ts';
 export { oauthRoutes } from './oauth/routes.ts';
+export { usableProfile } from './resources.ts';
 export { accountRoutes } from './routes.ts';
 export { authenticator } from './sign-in.ts';
 export { knownGroupIds } from './store/groups.ts';

@@ -1,5 +1,13 @@
 /** What can be done with resources and profiles. */
-import type { Profile, ProfileWrite, Resource, ResourceType, ResourceWrite } from '@service/contract';
+import {
+  type Profile,
+  ProfileWrite,
+  readValue,
+  type Resource,
+  type ResourceType,
+  ResourceWrite,
+  type User,
+} from '@service/contract';
 
 import { brokenConstraint, type Database } from '../db/index.ts';
 import { refuse } from '../http/index.ts';
@@ -20,6 +28,10 @@ async function explained<T>(work: Promise<T>): Promise<T> {
     if (constraint === 'profiles_resource') throw refuse(422, 'Profiles still use this resource. Delete them first.');
     if (constraint === 'users_profile')
       throw refuse(422, 'Users still have this profile. Give them another one first.');
+    if (constraint === 'projects_resource')
+      throw refuse(422, 'Projects still use this resource. It can go when they are deleted.');
+    if (constraint === 'task_groups_resource')
+      throw refuse(422, 'Task groups are still installed on this resource. Delete them first.');
     throw error;
   }
 }
@@ -91,4 +103,32 @@ export async function replaceProfile(db: Database, id: number, profile: ProfileW
 
 export async function deleteProfile(db: Database, id: number): Promise<void> {
   if (!(await explained(store.deleteProfile(db, id)))) throw refuse(404, NO_PROFILE);
+}
+
+/** The fields of a stored object that today's rules refuse. */
+function wrongFields(outcome: ReturnType<typeof readValue>): string[] {
+  return 'entries' in outcome ? outcome.entries.map(({ loc }) => loc.slice(2).join('.')) : [];
+}
+
+/**
+ * Where a person works, judged again with the rules of today: a row may be older than they are. Whatever is going to
+ * run something begins with this.
+ */
+export async function usableProfile(db: Database, user: User): Promise<{ profile: Profile; resource: Resource }> {
+  const profile = user.profile_id === null ? undefined : await store.findProfile(db, user.profile_id);
+  const resource = profile && (await store.findResource(db, profile.resource_id));
+  if (!profile || !resource) {
+    throw refuse(422, 'Your account has no computational profile. Ask an administrator to give you one.');
+  }
+  const ask = 'Ask an administrator to correct it.';
+  const ofResource = wrongFields(readValue(ResourceWrite, resource, 'resource'));
+  if (ofResource.length > 0) {
+    throw refuse(422, `Your resource "${resource.name}" is not usable (${ofResource.join(', ')}). ${ask}`);
+  }
+  const ofProfile = wrongFields(readValue(ProfileWrite, profile, 'profile'));
+  if (profile.resource_type !== resource.type) ofProfile.push('resource_type');
+  if (ofProfile.length > 0) {
+    throw refuse(422, `Your profile "${profile.name}" is not usable (${ofProfile.join(', ')}). ${ask}`);
+  }
+  return { profile, resource };
 }

@@ -70,7 +70,9 @@ function userRoutes(api: Api, { db, app }: AccountParts): void {
   );
   api.serve(accounts.updateCurrentUser, ({ user, body }) => users.updateSelf(db, user, body, defaultGroup));
   api.serve(accounts.currentUserProfileInfo, ({ user }) => users.profileInfo(db, user.id));
-  api.serve(accounts.currentUserViewerPaths, ({ user }) => viewerPaths(db, user, app));
+  api.serve(accounts.currentUserViewerPaths, ({ user, query }) =>
+    viewerPaths(db, user, app, { projects: query.include_shared_projects }),
+  );
 
   api.serve(accounts.registerUser, ({ body }) => users.register(db, body, defaultGroup));
   api.serve(accounts.listUsers, ({ query }) => userStore.listUsers(db, query));

@@ -7,8 +7,14 @@ const COLUMNS = ['id', 'email', 'slurm_username', 'slurm_accounts', 'project_dir
 const quoted = (value: string) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
 const line = (values: string[]) => `${values.map(quoted).join(',')}\r\n`;
 
-export async function usersCsv(db: Database, options: { exclude_zero_jobs: boolean }): Promise<string> {
-  const users = await usersWithProfile(db);
+interface Options {
+  exclude_zero_jobs: boolean;
+  start_timestamp_min?: string | undefined;
+  start_timestamp_max?: string | undefined;
+}
+
+export async function usersCsv(db: Database, { exclude_zero_jobs, ...bounds }: Options): Promise<string> {
+  const users = await usersWithProfile(db, bounds);
   const rows = users.map((user) => ({
     id: String(user.id),
     email: user.email,
@@ -16,8 +22,8 @@ export async function usersCsv(db: Database, options: { exclude_zero_jobs: boole
     slurm_accounts: user.slurm_accounts.join('|'),
     project_dirs: user.project_dirs.join('|'),
     user_groups: (user.user_groups ?? []).join('|'),
-    num_jobs: '0',
+    num_jobs: String(user.num_jobs),
   }));
-  const kept = rows.filter((row) => !options.exclude_zero_jobs || row.num_jobs !== '0');
+  const kept = rows.filter((row) => !exclude_zero_jobs || row.num_jobs !== '0');
   return [[...COLUMNS], ...kept.map((row) => COLUMNS.map((column) => row[column]))].map(line).join('');
 }

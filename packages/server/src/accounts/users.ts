@@ -1,5 +1,5 @@
 /** What can be done with accounts, and what is refused. */
-import type { User, UserCreate, UserUpdate } from '@service/contract';
+import { covers, type User, type UserCreate, type UserUpdate } from '@service/contract';
 
 import { brokenConstraint, type Database } from '../db/index.ts';
 import { refuse } from '../http/index.ts';
@@ -65,6 +65,20 @@ function flagsAfter(before: User, change: UserUpdate) {
   return after;
 }
 
+/** The folders that new ones no longer cover. */
+const removedDirs = (before: string[], after: string[]) =>
+  before.filter((old) => !after.some((dir) => covers(dir, old)));
+
+/** Nobody loses the folder under a dataset of theirs. */
+function checkProjectDirs(removed: string[], after: string[], zarrDirs: string[]): void {
+  const lost = zarrDirs.find(
+    (zarrDir) => removed.some((dir) => covers(dir, zarrDir)) && !after.some((dir) => covers(dir, zarrDir)),
+  );
+  if (lost !== undefined) {
+    throw refuse(422, `The user has a dataset in ${lost}. Keep a folder above it among project_dirs.`);
+  }
+}
+
 const isAdministrator = (user: { is_superuser: boolean; is_active: boolean }) => user.is_superuser && user.is_active;
 
 export async function update(
@@ -86,6 +100,8 @@ export async function update(
       if (!before) throw refuse(404, NO_USER);
       if (change.profile_id != null && !(await resources.findProfile(trx, change.profile_id)))
         throw refuse(404, NO_PROFILE);
+      const removed = change.project_dirs ? removedDirs(before.project_dirs, change.project_dirs) : [];
+      if (removed.length > 0) checkProjectDirs(removed, change.project_dirs!, await store.zarrDirsOf(trx, userId));
       const after = flagsAfter(before, change);
       if (change.password !== undefined) checkPasswordRules(change.password, 'UPDATE_USER_INVALID_PASSWORD');
       if (isAdministrator(before) && !isAdministrator(after) && !(await store.otherAdministratorExists(trx, userId))) {

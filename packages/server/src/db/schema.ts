@@ -167,8 +167,8 @@ interface ImagesTable {
   origin: string | null;
   attributes: JsonTextWithDefault<Record<string, Scalar>>;
   types: JsonTextWithDefault<Flags>;
-  /** Computed by the database. */
-  tags: ColumnType<string[], never, never>;
+  /** Computed by the database where they are not given. */
+  tags: ColumnType<string[], string[] | undefined, never>;
 }
 
 /** How many images of a dataset have a value; kept by triggers. */

@@ -7,6 +7,7 @@
  * then the function. Handlers see values that are valid and typed.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import type { Readable } from 'node:stream';
 import { z } from 'zod';
 
 import { type BodySize, type Operation, pageProblem, pageQuery, readRequest, type User } from '@service/contract';
@@ -25,7 +26,18 @@ interface Call<Params, Query, Body> {
   reply: FastifyReply;
 }
 
-type Answered<Answer> = Promise<Answer> | Answer;
+/** An answer that is written while it is read, for what is too large to hold at once. */
+export class Streamed {
+  readonly body: Readable;
+  readonly headers: Record<string, string>;
+
+  constructor(body: Readable, headers: Record<string, string> = {}) {
+    this.body = body;
+    this.headers = headers;
+  }
+}
+
+type Answered<Answer> = Promise<Answer | Streamed> | Answer | Streamed;
 
 type Handler<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A, Extra> = (
   call: Call<z.output<P>, z.output<Q>, z.output<B>> & Extra,
@@ -141,10 +153,16 @@ export function createApi(app: FastifyInstance, options: ApiOptions): Api {
         }
         const read = readRequest(operation, { params: request.params, query, body });
         if ('entries' in read) throw invalid(read.entries);
+        // a large body is held once, in its validated form
+        request.body = undefined;
         const call = { ...read.value, request, reply, user: caller?.user };
         const answer = await handler(call as never);
-        if (options.checkAnswers) checkAnswer(operation, answer);
         const { status, mediaType } = operation.answer;
+        if (answer instanceof Streamed) {
+          reply.code(status).headers({ 'content-type': mediaType, ...answer.headers });
+          return reply.send(answer.body);
+        }
+        if (options.checkAnswers) checkAnswer(operation, answer);
         if (answer === undefined) return reply.code(status).send();
         reply.code(status).header('content-type', mediaType === 'text/csv' ? 'text/csv; charset=utf-8' : mediaType);
         return reply.send(

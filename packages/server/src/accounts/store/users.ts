@@ -199,13 +199,53 @@ export async function profileInfo(db: Database, userId: number) {
     .executeTakeFirst();
 }
 
+/** Where the datasets of a person's projects lie, owned or shared and accepted. */
+export async function zarrDirsOf(db: Executor, userId: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('project_links as link')
+    .innerJoin('datasets', 'datasets.project_id', 'link.project_id')
+    .select('datasets.zarr_dir')
+    .distinct()
+    .where('link.user_id', '=', userId)
+    .where('link.is_verified', '=', true)
+    .orderBy('datasets.zarr_dir')
+    .execute();
+  return rows.map((row) => row.zarr_dir);
+}
+
+interface TimeBounds {
+  start_timestamp_min?: string | undefined;
+  start_timestamp_max?: string | undefined;
+}
+
+/** How many jobs each account started. Jobs of imported deployments know their person by the address only. */
+const jobCounts = (db: Database, bounds: TimeBounds) =>
+  db
+    .selectFrom('jobs')
+    .leftJoin('users as starter', (join) =>
+      join.onRef('starter.email', '=', 'jobs.user_email').on('jobs.user_id', 'is', null),
+    )
+    .select((eb) => [
+      eb.fn.coalesce('jobs.user_id', 'starter.id').as('user_id'),
+      eb.fn.countAll<number>().as('num_jobs'),
+    ])
+    .$if(bounds.start_timestamp_min !== undefined, (query) =>
+      query.where('jobs.start_timestamp', '>=', bounds.start_timestamp_min!),
+    )
+    .$if(bounds.start_timestamp_max !== undefined, (query) =>
+      query.where('jobs.start_timestamp', '<=', bounds.start_timestamp_max!),
+    )
+    .groupBy((eb) => eb.fn.coalesce('jobs.user_id', 'starter.id'));
+
 /** Accounts with a profile, for the CSV list. */
-export async function usersWithProfile(db: Database) {
+export async function usersWithProfile(db: Database, bounds: TimeBounds) {
   return db
     .selectFrom('users')
     .innerJoin('profiles', 'profiles.id', 'users.profile_id')
+    .leftJoin(jobCounts(db, bounds).as('counted'), 'counted.user_id', 'users.id')
     .select((eb) => [
       'users.id',
+      eb.fn.coalesce('counted.num_jobs', sql<number>`0`).as('num_jobs'),
       'users.email',
       'profiles.username as slurm_username',
       'users.slurm_accounts',

@@ -153,11 +153,25 @@ async function images(db: Kysely<unknown>): Promise<void> {
       origin text,
       attributes jsonb not null default '{}',
       types jsonb not null default '{}',
-      tags bigint[] not null generated always as (image_tags(dataset_id, attributes, types)) stored,
+      tags bigint[] not null,
       constraint images_zarr_url_unique primary key (dataset_id, zarr_url),
       constraint images_position_unique unique (dataset_id, position)
     )`.execute(db);
   await sql`create index images_tags on images using gin (tags)`.execute(db);
+  // Who adds many images may bring the tags along, computed once a value instead of once an image.
+  await sql`
+    create function set_image_tags() returns trigger language plpgsql as $body$
+    begin
+      new.tags := image_tags(new.dataset_id, new.attributes, new.types);
+      return new;
+    end
+    $body$`.execute(db);
+  await sql`
+    create trigger images_tagged_on_insert before insert on images
+      for each row when (new.tags is null) execute function set_image_tags()`.execute(db);
+  await sql`
+    create trigger images_tagged_on_update before update of attributes, types on images
+      for each row execute function set_image_tags()`.execute(db);
   await sql`
     create table image_facets (
       dataset_id integer not null references datasets on delete cascade,
@@ -168,30 +182,40 @@ async function images(db: Kysely<unknown>): Promise<void> {
       num_images integer not null,
       constraint image_facets_unique primary key (dataset_id, tag)
     )`.execute(db);
+  await sql`create index image_facets_plates on image_facets (dataset_id) where key = 'plate' and kind = 'attribute'`.execute(
+    db,
+  );
+  await sql`create index image_facets_unused on image_facets (dataset_id) where num_images = 0`.execute(db);
   await sql`
     create function count_image_facets() returns trigger language plpgsql as $body$
     begin
       if tg_op <> 'INSERT' then
         -- a dataset that is being deleted takes its facets along
         with gone as (
-          select o.dataset_id, image_attribute_tag(o.dataset_id, e.key, e.value) as tag, count(*) as num
-          from old_rows o join datasets d on d.id = o.dataset_id, jsonb_each(o.attributes) e group by 1, 2
+          select dataset_id, image_attribute_tag(dataset_id, key, value) as tag, sum(num) as num
+          from (select o.dataset_id, e.key, e.value, count(*) as num
+                from old_rows o join datasets d on d.id = o.dataset_id, jsonb_each(o.attributes) e group by 1, 2, 3) a
+          group by 1, 2
           union all
-          select o.dataset_id, image_type_tag(o.dataset_id, e.key, e.value = 'true'::jsonb), count(*)
-          from old_rows o join datasets d on d.id = o.dataset_id, jsonb_each(o.types) e group by 1, 2
+          select dataset_id, image_type_tag(dataset_id, key, value = 'true'::jsonb), num
+          from (select o.dataset_id, e.key, e.value, count(*) as num
+                from old_rows o join datasets d on d.id = o.dataset_id, jsonb_each(o.types) e group by 1, 2, 3) t
         )
         update image_facets f set num_images = f.num_images - gone.num
         from gone where f.dataset_id = gone.dataset_id and f.tag = gone.tag;
       end if;
       if tg_op <> 'DELETE' then
+        -- equal values are put together before their tags are computed
         insert into image_facets as f (dataset_id, tag, kind, key, value, num_images)
-        select n.dataset_id, image_attribute_tag(n.dataset_id, e.key, e.value), 'attribute', min(e.key),
-               (array_agg(e.value order by n.position))[1], count(*)
-        from new_rows n, jsonb_each(n.attributes) e group by 1, 2
+        select dataset_id, image_attribute_tag(dataset_id, key, value), 'attribute', min(key),
+               (array_agg(value order by first))[1], sum(num)
+        from (select n.dataset_id, e.key, e.value, min(n.position) as first, count(*) as num
+              from new_rows n, jsonb_each(n.attributes) e group by 1, 2, 3) attributes
+        group by 1, 2
         union all
-        select n.dataset_id, image_type_tag(n.dataset_id, e.key, e.value = 'true'::jsonb), 'type', min(e.key),
-               to_jsonb(bool_or(e.value = 'true'::jsonb)), count(*)
-        from new_rows n, jsonb_each(n.types) e group by 1, 2
+        select dataset_id, image_type_tag(dataset_id, key, value = 'true'::jsonb), 'type', key, value, num
+        from (select n.dataset_id, e.key, e.value, count(*) as num
+              from new_rows n, jsonb_each(n.types) e group by 1, 2, 3) types
         order by 1, 2
         on conflict (dataset_id, tag) do update set num_images = f.num_images + excluded.num_images;
       end if;
@@ -200,8 +224,10 @@ async function images(db: Kysely<unknown>): Promise<void> {
         where f.dataset_id = o.dataset_id and f.num_images = 0;
       end if;
       if tg_op = 'INSERT' then
-        update datasets d set num_images = d.num_images + c.num
-        from (select dataset_id, count(*) as num from new_rows group by dataset_id) c where d.id = c.dataset_id;
+        update datasets d
+        set num_images = d.num_images + c.num, next_position = greatest(d.next_position, c.last + 1)
+        from (select dataset_id, count(*) as num, max(position) as last from new_rows group by dataset_id) c
+        where d.id = c.dataset_id;
       elsif tg_op = 'DELETE' then
         update datasets d set num_images = d.num_images - c.num
         from (select dataset_id, count(*) as num from old_rows group by dataset_id) c where d.id = c.dataset_id;
@@ -337,8 +363,9 @@ async function jobs(db: Kysely<unknown>): Promise<void> {
       workflowtask_id integer not null references workflow_tasks on delete cascade,
       zarr_url text collate "C" not null,
       latest_history_unit_id integer not null references history_units on delete cascade,
-      constraint history_image_cache_unique primary key (dataset_id, workflowtask_id, zarr_url)
+      constraint history_image_cache_unique primary key (dataset_id, zarr_url, workflowtask_id)
     )`.execute(db);
-  await sql`create index history_image_cache_workflowtask_id on history_image_cache (workflowtask_id)`.execute(db);
+  await sql`
+    create index history_image_cache_workflowtask_id on history_image_cache (workflowtask_id, dataset_id)`.execute(db);
   await sql`create index history_image_cache_unit on history_image_cache (latest_history_unit_id)`.execute(db);
 }

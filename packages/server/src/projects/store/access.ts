@@ -24,7 +24,10 @@ const linkOf = (db: Executor, userId: number) =>
     .selectFrom('projects')
     .innerJoin('users as owner', 'owner.id', 'projects.owner_id')
     .leftJoin('project_links as link', (join) =>
-      join.onRef('link.project_id', '=', 'projects.id').on('link.user_id', '=', userId).on('link.is_verified', '=', true),
+      join
+        .onRef('link.project_id', '=', 'projects.id')
+        .on('link.user_id', '=', userId)
+        .on('link.is_verified', '=', true),
     )
     .select([
       'projects.id',

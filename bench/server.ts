@@ -1,7 +1,13 @@
-/** The servers that the benchmark asks: the service, and a bare route with one SELECT, on one pool in one process. */
+/** The servers that benchmarks ask: the service, and a bare route with one SELECT, on one pool in one process. */
 import { fastify } from 'fastify';
 
-import { createAdministrator, ensureDefaultGroup } from '../packages/server/src/accounts/index.ts';
+import {
+  createAdministrator,
+  createResourceAndProfile,
+  defaultProfile,
+  defaultResource,
+  ensureDefaultGroup,
+} from '../packages/server/src/accounts/index.ts';
 import { migrate } from '../packages/server/src/db/index.ts';
 import { createService } from '../packages/server/src/service.ts';
 import { loadSettings, loggingFor, openWorkplace } from '../packages/server/src/workplace.ts';
@@ -11,6 +17,8 @@ const workplace = await openWorkplace(settings, loggingFor(settings));
 await migrate(workplace.db);
 await ensureDefaultGroup(workplace.db, 'All');
 await createAdministrator(workplace.db, { email: 'admin@example.org', password: 'password', projectDir: '/p' }, 'All');
+const python = { version: '3.12', path: '/usr/bin/python3' };
+await createResourceAndProfile(workplace.db, defaultResource({ jobs: '/j', tasks: '/t' }, python), defaultProfile);
 
 const service = await createService({
   settings: workplace.settings,
@@ -30,7 +38,8 @@ bare.get('/', async () => {
 const [serviceUrl, bareUrl] = await Promise.all(
   [service, bare].map((app) => app.listen({ host: '127.0.0.1', port: 0 })),
 );
-console.log(JSON.stringify({ serviceUrl, bareUrl }));
+const { host, port, user, password, database } = workplace.pool.options;
+console.log(JSON.stringify({ serviceUrl, bareUrl, connection: { host, port, user, password, database } }));
 process.on('SIGTERM', () => {
   void Promise.all([service.close(), bare.close()])
     .then(() => workplace.close())

@@ -1,0 +1,42 @@
+/** What benchmarks share. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..');
+
+export const median = (values: number[]) =>
+  [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)]!;
+
+export async function login(url: string): Promise<string> {
+  const body = new URLSearchParams({ username: 'admin@example.org', password: 'password' });
+  const response = await fetch(`${url}/auth/token/login/`, { method: 'POST', body });
+  return ((await response.json()) as { access_token: string }).access_token;
+}
+
+export interface Servers {
+  serviceUrl: string;
+  bareUrl: string;
+  pid: number;
+  connection: { host: string; port: number; user: string; password: string; database: string };
+}
+
+/** Runs a benchmark beside a server process of its own, with a database of its own. */
+export async function withServers(work: (servers: Servers) => Promise<void>): Promise<void> {
+  const data = mkdtempSync(join(tmpdir(), 'service-bench-'));
+  const child = spawn(process.execPath, [join(ROOT, 'bench/server.ts'), data], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  const line = await new Promise<string>((resolve) =>
+    child.stdout.once('data', (chunk: Buffer) => resolve(chunk.toString())),
+  );
+  try {
+    await work({ ...(JSON.parse(line) as Servers), pid: child.pid! });
+  } finally {
+    child.kill('SIGTERM');
+    await ended;
+    rmSync(data, { recursive: true, force: true });
+  }
+}

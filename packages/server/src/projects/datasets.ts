@@ -1,0 +1,101 @@
+/** Datasets: where they lie, what they are called, what comes in and goes out. */
+import {
+  covers,
+  type Dataset,
+  type DatasetCreate,
+  type DatasetImport,
+  normalisePath,
+  type Permissions,
+  type User,
+} from '@service/contract';
+
+import type { Database } from '../db/index.ts';
+import { refuse } from '../http/index.ts';
+import { openProject } from './access.ts';
+import { type Executor, hasSubmittedJob } from './store/access.ts';
+import * as store from './store/datasets.ts';
+import { insertImages } from './store/images.ts';
+
+/** A literal name on disk that other programs know. */
+const FOLDER = 'fractal';
+const UNSAFE = /[!"#$%&'()*+,\-./:;<=>?@[\\\]^_`{|}~ \t\n\r\v\f]/g;
+
+/** `DS one.x` → `ds_one_x`. */
+const sanitise = (name: string) => name.toLowerCase().replace(UNSAFE, '_');
+
+/** `base` and a folder below it; the parts of an S3 address stay as they are. */
+function folderBelow(base: string, subfolder: string): string {
+  if (subfolder === '.') return base.startsWith('s3://') ? base.replace(/\/+$/, '') : normalisePath(base);
+  const joined = `${base}/${subfolder}`;
+  return base.startsWith('s3://') ? joined.replace(/\/+$/, '') : normalisePath(joined);
+}
+
+export async function openDataset(
+  db: Executor,
+  user: User,
+  projectId: number,
+  datasetId: number,
+  needed: Permissions,
+): Promise<Dataset> {
+  const { project } = await openProject(db, user, projectId, needed);
+  const dataset = await store.findDataset(db, project, datasetId);
+  if (!dataset) throw refuse(404, 'There is no dataset with this id in the project.');
+  return dataset;
+}
+
+export async function createDataset(
+  db: Database,
+  user: User,
+  projectId: number,
+  body: DatasetCreate,
+): Promise<Dataset> {
+  const { project } = await openProject(db, user, projectId, 'rw');
+  if (body.project_dir !== null && !user.project_dirs.includes(body.project_dir)) {
+    throw refuse(403, `${body.project_dir} is not one of your project folders: ${user.project_dirs.join(', ')}.`);
+  }
+  const id = await store.nextDatasetId(db);
+  const byDefault = `${FOLDER}/${project.id}_${sanitise(project.name)}/${id}_${sanitise(body.name)}`;
+  const zarr_dir = folderBelow(body.project_dir ?? user.project_dirs[0]!, body.zarr_subfolder ?? byDefault);
+  await store.insertDataset(db, { id, name: body.name, project_id: project.id, zarr_dir });
+  return (await store.findDataset(db, project, id))!;
+}
+
+export async function importDataset(
+  db: Database,
+  user: User,
+  projectId: number,
+  body: DatasetImport,
+): Promise<Dataset> {
+  const { project } = await openProject(db, user, projectId, 'rw');
+  if (!user.project_dirs.some((dir) => covers(dir, body.zarr_dir))) {
+    throw refuse(422, `${body.zarr_dir} is not inside one of your project folders: ${user.project_dirs.join(', ')}.`);
+  }
+  return db.transaction().execute(async (trx) => {
+    const id = await store.insertDataset(trx, { name: body.name, project_id: project.id, zarr_dir: body.zarr_dir });
+    await insertImages(trx, id, body.images);
+    return (await store.findDataset(trx, project, id))!;
+  });
+}
+
+export async function updateDataset(
+  db: Database,
+  dataset: Dataset,
+  changes: { name?: string | undefined; is_starred?: boolean },
+): Promise<Dataset> {
+  const { name, is_starred } = changes;
+  if (name !== undefined) await store.updateDataset(db, dataset.id, { name });
+  if (is_starred !== undefined) await store.updateDataset(db, dataset.id, { is_starred });
+  return { ...dataset, ...(name === undefined ? {} : { name }), ...(is_starred === undefined ? {} : { is_starred }) };
+}
+
+/** Records only: files below `zarr_dir` stay. */
+export async function deleteDataset(db: Database, dataset: Dataset): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    // a job that is being submitted holds on to the dataset, or waits for this and finds it gone
+    await store.lockDataset(trx, dataset.id);
+    if (await hasSubmittedJob(trx, 'dataset_id', dataset.id)) {
+      throw refuse(422, 'A job is running on this dataset. Wait for it, or stop it first.');
+    }
+    await store.deleteDataset(trx, dataset.id);
+  });
+}

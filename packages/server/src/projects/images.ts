@@ -1,0 +1,188 @@
+/** Images of a dataset: one at a time, in pages, many at once. */
+import { Readable } from 'node:stream';
+
+import {
+  type Dataset,
+  type Image,
+  type ImageBulk,
+  type ImageCreate,
+  type ImageFilters,
+  type ImagePage,
+  imagePlaceProblem,
+  type ImageQuery,
+  type ImageUpdate,
+  NumberAsWritten,
+  type PageRequest,
+  plain,
+  type Scalar,
+} from '@service/contract';
+
+import { brokenConstraint, type Database } from '../db/index.ts';
+import { refuse, Streamed } from '../http/index.ts';
+import * as store from './store/images.ts';
+
+const NO_IMAGE = 'There is no image with this zarr_url in the dataset.';
+export const NO_FILTERS: ImageFilters = { type_filters: {}, attribute_filters: {} };
+
+export async function createImage(db: Database, dataset: Dataset, image: ImageCreate): Promise<void> {
+  const problem = imagePlaceProblem(dataset.zarr_dir, [image.zarr_url]);
+  if (problem !== undefined) throw refuse(422, problem);
+  try {
+    await store.insertImages(db, dataset.id, [image]);
+  } catch (error) {
+    if (brokenConstraint(error) !== 'images_zarr_url_unique') throw error;
+    throw refuse(422, `The image ${image.zarr_url} is in the dataset already.`);
+  }
+}
+
+export async function updateImage(db: Database, dataset: Dataset, change: ImageUpdate): Promise<Image> {
+  const { zarr_url, attributes, types } = change;
+  const image = await store.updateImage(db, dataset.id, zarr_url, { attributes, types: types ?? undefined });
+  if (!image) throw refuse(404, NO_IMAGE);
+  return image;
+}
+
+export async function deleteImage(db: Database, dataset: Dataset, zarrUrl: string): Promise<void> {
+  if (!(await store.deleteImage(db, dataset.id, zarrUrl))) throw refuse(404, NO_IMAGE);
+}
+
+const isLargeInteger = (value: Scalar) => value instanceof NumberAsWritten && /^-?\d+$/.test(value.source);
+const difference = (one: Scalar, other: Scalar) =>
+  isLargeInteger(one) && isLargeInteger(other)
+    ? Number(BigInt((one as NumberAsWritten).source) - BigInt((other as NumberAsWritten).source))
+    : Number(plain(one)) - Number(plain(other));
+
+/** Numbers by size, flags as 0 and 1, texts by code point; where both occur, numbers first. */
+function compareScalars(one: Scalar, other: Scalar): number {
+  if (typeof one === 'string' && typeof other === 'string') return one < other ? -1 : Number(one > other);
+  if (typeof one === 'string' || typeof other === 'string') return typeof one === 'string' ? 1 : -1;
+  return difference(one, other);
+}
+
+/** All values of all attributes of a dataset, and the names of its types. */
+async function valuesOf(db: Database, datasetId: number): Promise<Pick<ImagePage, 'attributes' | 'types'>> {
+  const attributes: Record<string, Scalar[]> = {};
+  const types = new Set<string>();
+  for (const { kind, key, value } of await store.facetsOf(db, datasetId)) {
+    if (kind === 'type') types.add(key);
+    else (attributes[key] ??= []).push(value);
+  }
+  for (const values of Object.values(attributes)) values.sort(compareScalars);
+  return { attributes, types: [...types].sort() };
+}
+
+function orderOf(sort: string | undefined): store.ImageOrder {
+  if (sort === undefined) return { by: 'position' };
+  const descending = sort.startsWith('-');
+  const by = descending ? sort.slice(1) : sort;
+  if (by === 'zarr_url') return { by, descending };
+  if (by.startsWith('attribute:') && by.length > 'attribute:'.length) {
+    return { by: { attribute: by.slice('attribute:'.length) }, descending };
+  }
+  throw refuse(422, 'sort must be zarr_url or attribute:<key>, with - in front for descending.');
+}
+
+/** A page past the end shows the last one. */
+export async function queryImages(
+  db: Database,
+  dataset: Dataset,
+  query: ImageQuery,
+  page: PageRequest,
+  sort: string | undefined,
+): Promise<ImagePage> {
+  const order = orderOf(sort);
+  const values = await valuesOf(db, dataset.id);
+  if (query.zarr_url !== null) {
+    const image = await store.findImage(db, dataset.id, query.zarr_url);
+    const passes = image !== undefined && passesFilters(image, query);
+    const items = passes ? [image] : [];
+    return { ...pageNumbers(items.length, page), items, ...values };
+  }
+  const total = await store.countImages(db, dataset.id, query);
+  const numbers = pageNumbers(total, page);
+  const offset = (numbers.current_page - 1) * numbers.page_size;
+  const slice = { offset, limit: numbers.page_size, total };
+  const items = total === 0 ? [] : await store.sliceOfImages(db, dataset.id, query, order, slice);
+  return { ...numbers, items, ...values };
+}
+
+function pageNumbers(total_count: number, { page, page_size: asked }: PageRequest) {
+  const page_size = asked ?? total_count;
+  const last = total_count === 0 ? page : Math.ceil(total_count / page_size);
+  return { current_page: Math.min(page, last), page_size, total_count };
+}
+
+const asNumber = (value: Scalar) => (typeof value === 'string' ? value : Number(plain(value)));
+
+/** For the one image that was asked for by name: the rules that the index holds for many. */
+function passesFilters(image: Image, { attribute_filters, type_filters }: ImageFilters): boolean {
+  const types = Object.entries(type_filters).every(([key, value]) => (image.types[key] ?? false) === value);
+  const attributes = Object.entries(attribute_filters).every(([key, values]) => {
+    const own = image.attributes[key];
+    return own !== undefined && values.some((value) => asNumber(value) === asNumber(own));
+  });
+  return types && attributes;
+}
+
+export async function changeImages(db: Database, dataset: Dataset, body: ImageBulk): Promise<{ changed: number }> {
+  const filters = { type_filters: body.type_filters ?? {}, attribute_filters: body.attribute_filters ?? {} };
+  const changed = body.remove
+    ? await store.removeImages(db, dataset.id, body.zarr_urls, filters)
+    : await store.changeImages(db, dataset.id, body.zarr_urls, filters, body);
+  return { changed };
+}
+
+/** A dataset as import takes it, written while it is read. */
+export function exportDataset(db: Database, dataset: Dataset): Streamed {
+  async function* text() {
+    const { name, zarr_dir } = dataset;
+    yield `${JSON.stringify({ name, zarr_dir }).slice(0, -1)},"images":`;
+    yield* jsonArray(store.imagesInBatches(db, dataset.id, NO_FILTERS));
+    yield '}';
+  }
+  return new Streamed(Readable.from(text()));
+}
+
+async function* jsonArray(batches: AsyncIterable<Image[]>): AsyncGenerator<string> {
+  let first = true;
+  yield '[';
+  for await (const images of batches) {
+    const inner = JSON.stringify(images).slice(1, -1);
+    yield first ? inner : `,${inner}`;
+    first = false;
+  }
+  yield ']';
+}
+
+const quoted = (value: string) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+const csvLine = (cells: unknown[]) =>
+  `${cells.map((cell) => quoted(cell === undefined || cell === null ? '' : typeof cell === 'string' ? cell : JSON.stringify(cell))).join(',')}\r\n`;
+
+async function* csv(db: Database, dataset: Dataset, filters: ImageFilters): AsyncGenerator<string> {
+  const { attributes, types } = await valuesOf(db, dataset.id);
+  const keys = Object.keys(attributes).sort();
+  yield csvLine(['zarr_url', 'origin', ...keys, ...types]);
+  for await (const images of store.imagesInBatches(db, dataset.id, filters)) {
+    yield images
+      .map((image) =>
+        csvLine([
+          image.zarr_url,
+          image.origin,
+          ...keys.map((key) => image.attributes[key]),
+          ...types.map((key) => image.types[key]),
+        ]),
+      )
+      .join('');
+  }
+}
+
+export function exportImages(db: Database, dataset: Dataset, filters: ImageFilters, format: 'csv' | 'json'): Streamed {
+  const name = `${dataset.id}_images.${format}`;
+  const headers = { 'content-disposition': `attachment; filename="${name}"` };
+  if (format === 'json')
+    return new Streamed(Readable.from(jsonArray(store.imagesInBatches(db, dataset.id, filters))), headers);
+  return new Streamed(Readable.from(csv(db, dataset, filters)), {
+    ...headers,
+    'content-type': 'text/csv; charset=utf-8',
+  });
+}

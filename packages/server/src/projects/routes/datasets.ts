@@ -1,0 +1,85 @@
+/** Datasets and images on the wire. */
+import { projects } from '@service/contract';
+
+import type { Database } from '../../db/index.ts';
+import type { Api } from '../../http/index.ts';
+import { openProject } from '../access.ts';
+import * as datasets from '../datasets.ts';
+import * as checks from '../image-checks.ts';
+import * as images from '../images.ts';
+import * as store from '../store/datasets.ts';
+
+export function datasetRoutes(api: Api, { db }: { db: Database }): void {
+  api.serve(projects.listAllDatasets, async ({ user, query }) => {
+    const { total, items } = await store.pageOfDatasets(db, user.id, query, query);
+    return { current_page: query.page, page_size: query.page_size ?? total, total_count: total, items };
+  });
+  api.serve(projects.listDatasets, async ({ user, params }) => {
+    const { project } = await openProject(db, user, params.project_id, 'r');
+    return store.listDatasets(db, project);
+  });
+  api.serve(projects.createDataset, ({ user, params, body }) =>
+    datasets.createDataset(db, user, params.project_id, body),
+  );
+  api.serve(projects.importDataset, ({ user, params, body }) =>
+    datasets.importDataset(db, user, params.project_id, body),
+  );
+
+  const open = datasets.openDataset;
+  api.serve(projects.getDataset, ({ user, params }) => open(db, user, params.project_id, params.dataset_id, 'r'));
+  api.serve(projects.updateDataset, async ({ user, params, body }) =>
+    datasets.updateDataset(db, await open(db, user, params.project_id, params.dataset_id, 'rw'), body),
+  );
+  api.serve(projects.deleteDataset, async ({ user, params }) =>
+    datasets.deleteDataset(db, await open(db, user, params.project_id, params.dataset_id, 'rw')),
+  );
+  api.serve(projects.starDataset, async ({ user, params }) => {
+    await datasets.updateDataset(db, await open(db, user, params.project_id, params.dataset_id, 'rw'), {
+      is_starred: true,
+    });
+  });
+  api.serve(projects.unstarDataset, async ({ user, params }) => {
+    await datasets.updateDataset(db, await open(db, user, params.project_id, params.dataset_id, 'rw'), {
+      is_starred: false,
+    });
+  });
+  api.serve(projects.exportDataset, async ({ user, params }) =>
+    images.exportDataset(db, await open(db, user, params.project_id, params.dataset_id, 'r')),
+  );
+  imageRoutes(api, db);
+}
+
+function imageRoutes(api: Api, db: Database): void {
+  const open = datasets.openDataset;
+  api.serve(projects.createImage, async ({ user, params, body }) =>
+    images.createImage(db, await open(db, user, params.project_id, params.dataset_id, 'rw'), body),
+  );
+  api.serve(projects.updateImage, async ({ user, params, body }) =>
+    images.updateImage(db, await open(db, user, params.project_id, params.dataset_id, 'rw'), body),
+  );
+  api.serve(projects.deleteImage, async ({ user, params, query }) =>
+    images.deleteImage(db, await open(db, user, params.project_id, params.dataset_id, 'rw'), query.zarr_url),
+  );
+  api.serve(projects.queryImages, async ({ user, params, query, body }) => {
+    const dataset = await open(db, user, params.project_id, params.dataset_id, 'r');
+    return images.queryImages(db, dataset, body ?? { zarr_url: null, ...images.NO_FILTERS }, query, query.sort);
+  });
+  api.serve(projects.verifyUniqueTypes, async ({ user, params, query, body }) => {
+    const dataset = await open(db, user, params.project_id, params.dataset_id, 'r');
+    return checks.ambiguousTypes(db, dataset, body, query.workflowtask_id);
+  });
+  api.serve(projects.verifyUniqueTypesByGet, async ({ user, params, query }) => {
+    const dataset = await open(db, user, params.project_id, params.dataset_id, 'r');
+    return checks.ambiguousTypes(db, dataset, undefined, query.workflowtask_id);
+  });
+  api.serve(projects.nonProcessedImages, ({ user, params, query, body }) =>
+    checks.nonProcessedImages(db, user, { ...params, ...query }, body),
+  );
+  api.serve(projects.changeImages, async ({ user, params, body }) =>
+    images.changeImages(db, await open(db, user, params.project_id, params.dataset_id, 'rw'), body),
+  );
+  api.serve(projects.exportImages, async ({ user, params, query, body }) => {
+    const dataset = await open(db, user, params.project_id, params.dataset_id, 'r');
+    return images.exportImages(db, dataset, body ?? images.NO_FILTERS, query.format);
+  });
+}

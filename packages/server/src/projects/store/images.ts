@@ -1,0 +1,345 @@
+/**
+ * The SQL of images.
+ *
+ * Filters become conditions on `tags`, which one index answers (db/migrations/0002-projects.ts). Writers lock the row of the
+ * dataset first: positions, counts and facets of a dataset have one writer at a time.
+ */
+import { type RawBuilder, sql } from 'kysely';
+
+import { type Image, type ImageCreate, type ImageFilters, NumberAsWritten, type Scalar } from '@service/contract';
+
+import type { Executor } from './access.ts';
+
+/** Images in the filter's own words: with the status of a task as an attribute. */
+export interface StatusFilter {
+  workflowtask_id: number;
+  statuses: string[];
+}
+
+const COLUMNS = ['zarr_url', 'origin', 'attributes', 'types'] as const;
+const BATCH = 5000;
+
+/** Conditions on `images` for one dataset. */
+function conditions(datasetId: number, filters: ImageFilters, status?: StatusFilter): RawBuilder<boolean> {
+  const all = [sql<boolean>`images.dataset_id = ${datasetId}`];
+  for (const [key, values] of Object.entries(filters.attribute_filters)) {
+    all.push(sql<boolean>`images.tags && array(
+      select image_attribute_tag(${datasetId}, ${key}, value) from jsonb_array_elements(${JSON.stringify(values)}::jsonb) as value)`);
+  }
+  for (const [key, value] of Object.entries(filters.type_filters)) {
+    const has = sql<boolean>`images.tags @> array[image_type_tag(${datasetId}, ${key}, true)]`;
+    all.push(value ? has : sql<boolean>`not (${has})`);
+  }
+  if (status) all.push(sql<boolean>`${statusOf(datasetId, status.workflowtask_id)} = any(${status.statuses})`);
+  return sql.join(all, sql` and `);
+}
+
+/** What the latest unit of a task did with an image; `unset` where none looked at it. */
+const statusOf = (datasetId: number, workflowTaskId: number) => sql<string>`coalesce((
+  select unit.status from history_image_cache cache join history_units unit on unit.id = cache.latest_history_unit_id
+  where cache.dataset_id = ${datasetId} and cache.zarr_url = images.zarr_url and cache.workflowtask_id = ${workflowTaskId}
+), 'unset')`;
+
+const isUnfiltered = ({ type_filters, attribute_filters }: ImageFilters) =>
+  Object.keys(type_filters).length === 0 && Object.keys(attribute_filters).length === 0;
+
+export async function countImages(db: Executor, datasetId: number, filters: ImageFilters): Promise<number> {
+  if (isUnfiltered(filters)) {
+    const row = await db.selectFrom('datasets').select('num_images').where('id', '=', datasetId).executeTakeFirst();
+    return row?.num_images ?? 0;
+  }
+  const { rows } = await sql<{ count: number }>`
+    select count(*) from images where ${conditions(datasetId, filters)}`.execute(db);
+  return rows[0]!.count;
+}
+
+export type ImageOrder = { by: 'position' } | { by: 'zarr_url' | { attribute: string }; descending: boolean };
+
+function orderBy(order: ImageOrder): RawBuilder<unknown> {
+  if (order.by === 'position') return sql`images.position`;
+  const value = order.by === 'zarr_url' ? sql`images.zarr_url` : sql`images.attributes -> ${order.by.attribute}`;
+  return sql`${value} ${order.descending ? sql`desc` : sql`asc`} nulls last, images.position`;
+}
+
+interface Slice {
+  offset: number;
+  limit: number;
+  total: number;
+}
+
+/** A page in the middle of a long list is counted from its nearer end. */
+async function sliceOfAll(db: Executor, datasetId: number, { offset, limit, total }: Slice): Promise<Image[]> {
+  const size = Math.max(0, Math.min(limit, total - offset));
+  const fromEnd = offset > total / 2;
+  const rows = await db
+    .selectFrom('images')
+    .select(COLUMNS)
+    .where('dataset_id', '=', datasetId)
+    .orderBy('position', fromEnd ? 'desc' : 'asc')
+    .limit(size)
+    .offset(fromEnd ? total - offset - size : offset)
+    .execute();
+  return fromEnd ? rows.reverse() : rows;
+}
+
+export async function sliceOfImages(
+  db: Executor,
+  datasetId: number,
+  filters: ImageFilters,
+  order: ImageOrder,
+  slice: Slice,
+): Promise<Image[]> {
+  if (isUnfiltered(filters) && order.by === 'position') return sliceOfAll(db, datasetId, slice);
+  // Materialized: walking the list in order and testing each image would be slow when few of many pass.
+  const { rows } = await sql<Image>`
+    with matched as materialized (
+      select images.zarr_url, images.position, images.attributes from images where ${conditions(datasetId, filters)}
+    ), chosen as (
+      select row_number() over (order by ${orderBy(order)}) as place, images.position
+      from matched as images order by place limit ${slice.limit} offset ${slice.offset}
+    )
+    select images.zarr_url, images.origin, images.attributes, images.types
+    from chosen join images on images.dataset_id = ${datasetId} and images.position = chosen.position
+    order by chosen.place`.execute(db);
+  return rows;
+}
+
+export const findImage = (db: Executor, datasetId: number, zarrUrl: string): Promise<Image | undefined> =>
+  db
+    .selectFrom('images')
+    .select(COLUMNS)
+    .where('dataset_id', '=', datasetId)
+    .where('zarr_url', '=', zarrUrl)
+    .executeTakeFirst();
+
+/** Which values and types occur in a dataset, and how often. */
+export const facetsOf = (db: Executor, datasetId: number) =>
+  db
+    .selectFrom('image_facets')
+    .select(['kind', 'key', 'value', 'num_images'])
+    .where('dataset_id', '=', datasetId)
+    .execute() as Promise<{ kind: 'attribute' | 'type'; key: string; value: Scalar; num_images: number }[]>;
+
+const FEW = 20;
+
+/** The tags of many images: each value is asked for once. The database computes them itself for a few. */
+async function tagsOf(
+  db: Executor,
+  datasetId: number,
+  images: ImageCreate[],
+): Promise<(image: ImageCreate) => string | null> {
+  if (images.length <= FEW) return () => null;
+  const known = new Map<string, string>();
+  const written = (value: Scalar) => (value instanceof NumberAsWritten ? value.source : String(value));
+  const attributeKey = (key: string, value: Scalar) =>
+    `${typeof value === 'string' ? 's' : 'n'}${key}\u001f${written(value)}`;
+  const typeKey = (key: string) => `t${key}`;
+  const asked: (readonly [key: string, value: Scalar | null])[] = [];
+  const names: string[] = [];
+  const ask = (name: string, key: string, value: Scalar | null) => {
+    if (known.has(name)) return;
+    known.set(name, '');
+    names.push(name);
+    asked.push([key, value]);
+  };
+  for (const { attributes, types } of images) {
+    for (const key in attributes) ask(attributeKey(key, attributes[key]!), key, attributes[key]!);
+    for (const key in types) if (types[key]) ask(typeKey(key), key, null);
+  }
+  const { rows } = await sql<{ tag: string }>`
+    select (case when pair -> 1 = 'null'::jsonb then image_type_tag(${datasetId}, pair ->> 0, true)
+                 else image_attribute_tag(${datasetId}, pair ->> 0, pair -> 1) end)::text as tag
+    from jsonb_array_elements(${JSON.stringify(asked)}::jsonb) with ordinality as list (pair, number)
+    order by number`.execute(db);
+  for (const [index, { tag }] of rows.entries()) known.set(names[index]!, tag);
+  return ({ attributes, types }) => {
+    const tags: string[] = [];
+    for (const key in attributes) tags.push(known.get(attributeKey(key, attributes[key]!))!);
+    for (const key in types) if (types[key]) tags.push(known.get(typeKey(key))!);
+    return `{${tags.join(',')}}`;
+  };
+}
+
+/** Adds images to the end of the list, in order. Fails on one that is there, by the constraint images_zarr_url_unique. */
+export async function insertImages(db: Executor, datasetId: number, images: ImageCreate[]): Promise<void> {
+  const tags = await tagsOf(db, datasetId, images);
+  for (let start = 0; start < images.length; start += BATCH) {
+    const batch = images.slice(start, start + BATCH).map((image) => ({ ...image, tags: tags(image) }));
+    // one statement for thousands of rows, which travel as one JSON text
+    await sql`
+      with place as (
+        update datasets set next_position = next_position + ${batch.length}::int
+        where id = ${datasetId} returning id, next_position - ${batch.length}::int as first
+      )
+      insert into images (dataset_id, position, zarr_url, origin, attributes, types, tags)
+      select place.id, place.first + image.number - 1, image.zarr_url, image.origin, image.attributes, image.types, image.tags
+      from place, rows from (
+        json_to_recordset(${JSON.stringify(batch)}::json)
+          as (zarr_url text, origin text, attributes jsonb, types jsonb, tags bigint[])
+      ) with ordinality as image (zarr_url, origin, attributes, types, tags, number)`.execute(db);
+  }
+}
+
+const lockedDataset = (datasetId: number) => sql`(select id from datasets where id = ${datasetId} for update)`;
+
+export async function updateImage(
+  db: Executor,
+  datasetId: number,
+  zarrUrl: string,
+  changes: { attributes?: Record<string, Scalar> | undefined; types?: Record<string, boolean> | undefined },
+): Promise<Image | undefined> {
+  const json = (value: object | undefined) => (value === undefined ? null : JSON.stringify(value));
+  const { rows } = await sql<Image>`
+    update images set
+      attributes = coalesce(${json(changes.attributes)}::jsonb, attributes),
+      types = coalesce(${json(changes.types)}::jsonb, types)
+    where dataset_id = ${lockedDataset(datasetId)} and zarr_url = ${zarrUrl}
+    returning zarr_url, origin, attributes, types`.execute(db);
+  return rows[0];
+}
+
+/** Removes an image and what history knows of it; true when it was there. */
+export async function deleteImage(db: Executor, datasetId: number, zarrUrl: string): Promise<boolean> {
+  const { rows } = await sql`
+    with gone as (
+      delete from images where dataset_id = ${lockedDataset(datasetId)} and zarr_url = ${zarrUrl} returning zarr_url
+    ), forgotten as (
+      delete from history_image_cache where dataset_id = ${datasetId} and zarr_url in (select zarr_url from gone)
+    )
+    select 1 from gone`.execute(db);
+  return rows.length > 0;
+}
+
+export interface ImageChanges {
+  set_attributes: Record<string, Scalar>;
+  unset_attributes: string[];
+  set_types: Record<string, boolean>;
+}
+
+/** The images meant by a request for many: those named, and of these those that pass the filters. */
+function chosen(datasetId: number, zarrUrls: string[] | undefined, filters: ImageFilters) {
+  const named = zarrUrls === undefined ? sql`true` : sql`images.zarr_url = any(${zarrUrls})`;
+  return sql`images.dataset_id = ${lockedDataset(datasetId)} and ${named} and ${conditions(datasetId, filters)}`;
+}
+
+export async function changeImages(
+  db: Executor,
+  datasetId: number,
+  zarrUrls: string[] | undefined,
+  filters: ImageFilters,
+  changes: ImageChanges,
+): Promise<number> {
+  const result = await sql`
+    update images set
+      attributes = (attributes || ${JSON.stringify(changes.set_attributes)}::jsonb) - ${changes.unset_attributes}::text[],
+      types = types || ${JSON.stringify(changes.set_types)}::jsonb
+    where ${chosen(datasetId, zarrUrls, filters)}`.execute(db);
+  return Number(result.numAffectedRows ?? 0);
+}
+
+export async function removeImages(
+  db: Executor,
+  datasetId: number,
+  zarrUrls: string[] | undefined,
+  filters: ImageFilters,
+): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    with gone as (
+      delete from images where ${chosen(datasetId, zarrUrls, filters)} returning zarr_url
+    ), forgotten as (
+      delete from history_image_cache where dataset_id = ${datasetId} and zarr_url in (select zarr_url from gone)
+    )
+    select count(*) from gone`.execute(db);
+  return rows[0]!.count;
+}
+
+/** Types that some of the images have true and others do not. */
+export async function ambiguousTypes(
+  db: Executor,
+  datasetId: number,
+  filters: ImageFilters,
+  status: StatusFilter | undefined,
+): Promise<string[]> {
+  const { rows } = await sql<{ key: string }>`
+    with matched as materialized (select types from images where ${conditions(datasetId, filters, status)})
+    select type.key from matched, jsonb_each(matched.types) as type
+    group by type.key
+    having bool_or(type.value = 'true'::jsonb)
+      and count(*) filter (where type.value = 'true'::jsonb) < (select count(*) from matched)
+    order by type.key collate "C"`.execute(db);
+  return rows.map((row) => row.key);
+}
+
+/** Images that a task has not finished. */
+export async function imagesNotDone(
+  db: Executor,
+  datasetId: number,
+  filters: ImageFilters,
+  workflowTaskId: number,
+): Promise<string[]> {
+  const { rows } = await sql<{ zarr_url: string }>`
+    select images.zarr_url from images
+    where ${conditions(datasetId, filters)} and ${statusOf(datasetId, workflowTaskId)} <> 'done'
+    order by images.position`.execute(db);
+  return rows.map((row) => row.zarr_url);
+}
+
+/** All images that pass, some thousands at a time, in the order of the list. */
+export async function* imagesInBatches(
+  db: Executor,
+  datasetId: number,
+  filters: ImageFilters,
+): AsyncGenerator<Image[]> {
+  let after = -1;
+  for (;;) {
+    const { rows } = await sql<Image & { position: number }>`
+      select images.position, images.zarr_url, images.origin, images.attributes, images.types from images
+      where ${conditions(datasetId, filters)} and images.position > ${after}
+      order by images.position limit ${BATCH}`.execute(db);
+    if (rows.length === 0) return;
+    after = rows.at(-1)!.position;
+    yield rows.map(({ position: _, ...image }) => image);
+    if (rows.length < BATCH) return;
+  }
+}
+
+interface PrecedingTask {
+  order: number;
+  previous_id: number | null;
+  previous_type: string | null;
+  previous_output_types: Record<string, boolean> | null;
+}
+
+/** A task of a workflow of this project, with the one before it. */
+export async function precedingTask(
+  db: Executor,
+  projectId: number,
+  workflowId: number,
+  workflowTaskId: number,
+): Promise<PrecedingTask | 'no workflow' | 'no workflow task'> {
+  const workflow = await db
+    .selectFrom('workflows')
+    .select('id')
+    .where('id', '=', workflowId)
+    .where('project_id', '=', projectId)
+    .executeTakeFirst();
+  if (!workflow) return 'no workflow';
+  const row = await db
+    .selectFrom('workflow_tasks as current')
+    .leftJoin('workflow_tasks as previous', (join) =>
+      join
+        .onRef('previous.workflow_id', '=', 'current.workflow_id')
+        .on((eb) => eb('previous.order', '=', eb('current.order', '-', 1))),
+    )
+    .leftJoin('tasks', 'tasks.id', 'previous.task_id')
+    .select([
+      'current.order',
+      'previous.id as previous_id',
+      'tasks.type as previous_type',
+      'tasks.output_types as previous_output_types',
+    ])
+    .where('current.id', '=', workflowTaskId)
+    .where('current.workflow_id', '=', workflowId)
+    .executeTakeFirst();
+  return row ?? 'no workflow task';
+}

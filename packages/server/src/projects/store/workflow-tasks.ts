@@ -1,0 +1,218 @@
+/** The SQL of the tasks in workflows. */
+import { sql, type Updateable } from 'kysely';
+
+import type { JsonObject, TaskType, User, WorkflowTask } from '@service/contract';
+
+import type { Tables } from '../../db/index.ts';
+import type { Executor } from './access.ts';
+import { isReadable, taskObject } from './tasks.ts';
+
+const OWN_COLUMNS = [
+  'workflow_tasks.id',
+  'workflow_tasks.workflow_id',
+  'workflow_tasks.order',
+  'workflow_tasks.meta_non_parallel',
+  'workflow_tasks.meta_parallel',
+  'workflow_tasks.args_non_parallel',
+  'workflow_tasks.args_parallel',
+  'workflow_tasks.type_filters',
+  'workflow_tasks.task_type',
+  'workflow_tasks.task_id',
+  'workflow_tasks.alias',
+  'workflow_tasks.description',
+  'workflow_tasks.revision',
+  'workflow_tasks.timestamp_modified',
+] as const;
+
+const withTasks = (db: Executor) =>
+  db
+    .selectFrom('workflow_tasks')
+    .innerJoin('tasks', 'tasks.id', 'workflow_tasks.task_id')
+    .select(OWN_COLUMNS)
+    .select((eb) => taskObject(eb).as('task'))
+    .orderBy('workflow_tasks.order');
+
+/** In the order of the workflow. */
+export const tasksOfWorkflows = (db: Executor, workflowIds: number[]): Promise<WorkflowTask[]> =>
+  withTasks(db)
+    .where('workflow_tasks.workflow_id', '=', sql<number>`any(${workflowIds}::int[])`)
+    .execute();
+
+export const workflowTasksById = (db: Executor, ids: number[]): Promise<WorkflowTask[]> =>
+  withTasks(db)
+    .where('workflow_tasks.id', '=', sql<number>`any(${ids}::int[])`)
+    .execute();
+
+/** In order, with what decides about a warning for the caller. */
+export const tasksWithAccess = (db: Executor, user: User, workflowId: number) =>
+  withTasks(db)
+    .innerJoin('task_groups', 'task_groups.id', 'tasks.taskgroupv2_id')
+    .select((eb) => ['task_groups.active', isReadable(eb, user).as('readable')])
+    .where('workflow_tasks.workflow_id', '=', workflowId)
+    .execute();
+
+export const findWorkflowTask = (
+  db: Executor,
+  workflowId: number,
+  workflowTaskId: number,
+): Promise<WorkflowTask | undefined> =>
+  withTasks(db)
+    .where('workflow_tasks.workflow_id', '=', workflowId)
+    .where('workflow_tasks.id', '=', workflowTaskId)
+    .executeTakeFirst();
+
+/** Holds a workflow task until the transaction ends; a running job can go on. */
+export async function lockWorkflowTask(db: Executor, workflowId: number, workflowTaskId: number): Promise<void> {
+  await db
+    .selectFrom('workflow_tasks')
+    .select('id')
+    .where('workflow_id', '=', workflowId)
+    .where('id', '=', workflowTaskId)
+    .forNoKeyUpdate()
+    .execute();
+}
+
+/** What the flow of types needs. */
+export const typesInWorkflow = (db: Executor, workflowId: number) =>
+  db
+    .selectFrom('workflow_tasks')
+    .innerJoin('tasks', 'tasks.id', 'workflow_tasks.task_id')
+    .select([
+      'workflow_tasks.id',
+      'workflow_tasks.type_filters',
+      'tasks.name',
+      'tasks.input_types',
+      'tasks.output_types',
+    ])
+    .where('workflow_tasks.workflow_id', '=', workflowId)
+    .orderBy('workflow_tasks.order')
+    .execute();
+
+/** What an export holds. */
+export const exportedTasks = (db: Executor, workflowId: number) =>
+  db
+    .selectFrom('workflow_tasks')
+    .innerJoin('tasks', 'tasks.id', 'workflow_tasks.task_id')
+    .innerJoin('task_groups', 'task_groups.id', 'tasks.taskgroupv2_id')
+    .select([
+      'workflow_tasks.meta_non_parallel',
+      'workflow_tasks.meta_parallel',
+      'workflow_tasks.args_non_parallel',
+      'workflow_tasks.args_parallel',
+      'workflow_tasks.type_filters',
+      'workflow_tasks.description',
+      'workflow_tasks.alias',
+      'task_groups.pkg_name',
+      'task_groups.version',
+      'tasks.name',
+    ])
+    .where('workflow_tasks.workflow_id', '=', workflowId)
+    .orderBy('workflow_tasks.order')
+    .execute();
+
+/** The ids of a workflow's tasks, in order. */
+export async function taskIdsInOrder(db: Executor, workflowId: number): Promise<number[]> {
+  const rows = await db
+    .selectFrom('workflow_tasks')
+    .select('id')
+    .where('workflow_id', '=', workflowId)
+    .orderBy('order')
+    .execute();
+  return rows.map((row) => row.id);
+}
+
+export interface NewWorkflowTask {
+  task_id: number;
+  task_type: TaskType;
+  meta_non_parallel: JsonObject | null;
+  meta_parallel: JsonObject | null;
+  args_non_parallel: JsonObject | null;
+  args_parallel: JsonObject | null;
+  type_filters: Record<string, boolean>;
+  description: string | null;
+  alias: string | null;
+}
+
+/**
+ * Adds tasks behind those that are there, and gives their ids in order. They go over as one JSON text: a statement has a
+ * largest number of parameters, a workflow no largest number of tasks.
+ */
+export async function appendTasks(db: Executor, workflowId: number, tasks: NewWorkflowTask[]): Promise<number[]> {
+  if (tasks.length === 0) return [];
+  const { rows } = await sql<{ id: number }>`
+    with added as (
+      insert into workflow_tasks (workflow_id, "order", task_id, task_type, meta_non_parallel, meta_parallel,
+        args_non_parallel, args_parallel, type_filters, description, alias)
+      select ${workflowId}::int,
+        (select coalesce(max("order") + 1, 0) from workflow_tasks where workflow_id = ${workflowId}) + row.position - 1,
+        item.*
+      from json_array_elements(${JSON.stringify(tasks)}::json) with ordinality as row (value, position),
+        json_to_record(row.value) as item (task_id int, task_type text, meta_non_parallel json, meta_parallel json,
+          args_non_parallel json, args_parallel json, type_filters jsonb, description text, alias text)
+      returning id, "order"
+    )
+    select id from added order by "order"`.execute(db);
+  return rows.map((row) => row.id);
+}
+
+/** Numbers the tasks of a workflow 0, 1, … in the order of these ids. */
+export async function setOrder(db: Executor, workflowId: number, ids: number[]): Promise<void> {
+  await sql`
+    update workflow_tasks set "order" = place.position - 1
+    from unnest(${ids}::int[]) with ordinality as place (id, position)
+    where workflow_tasks.id = place.id and workflow_id = ${workflowId} and "order" <> place.position - 1`.execute(db);
+}
+
+export type WorkflowTaskChanges = Partial<NewWorkflowTask>;
+
+const JSON_COLUMNS = new Set<string>([
+  'meta_non_parallel',
+  'meta_parallel',
+  'args_non_parallel',
+  'args_parallel',
+  'type_filters',
+] satisfies (keyof NewWorkflowTask)[]);
+
+/** Changes the columns that are given, and counts the change. */
+export async function updateWorkflowTask(db: Executor, id: number, changes: WorkflowTaskChanges): Promise<void> {
+  const columns = Object.entries(changes)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => [name, JSON_COLUMNS.has(name) && value !== null ? JSON.stringify(value) : value]);
+  if (columns.length === 0) return;
+  await db
+    .updateTable('workflow_tasks')
+    .set(Object.fromEntries(columns) as Updateable<Tables['workflow_tasks']>)
+    .set((eb) => ({ revision: eb('revision', '+', 1), timestamp_modified: sql<string>`now()` }))
+    .where('id', '=', id)
+    .execute();
+}
+
+export async function deleteWorkflowTask(db: Executor, id: number): Promise<void> {
+  await db.deleteFrom('workflow_tasks').where('id', '=', id).execute();
+}
+
+/** Whether a submitted job of the workflow has this position still before it. */
+export async function isAwaited(db: Executor, workflowId: number, order: number): Promise<boolean> {
+  const job = await db
+    .selectFrom('jobs')
+    .select('jobs.id')
+    .where('jobs.workflow_id', '=', workflowId)
+    .where('jobs.status', '=', 'submitted')
+    .where('jobs.first_task_index', '<=', order)
+    .where('jobs.last_task_index', '>=', order)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('history_runs')
+            .innerJoin('workflow_tasks', 'workflow_tasks.id', 'history_runs.workflowtask_id')
+            .select('history_runs.id')
+            .whereRef('history_runs.job_id', '=', 'jobs.id')
+            .where('workflow_tasks.workflow_id', '=', workflowId)
+            .where('workflow_tasks.order', '>=', order),
+        ),
+      ),
+    )
+    .limit(1)
+    .executeTakeFirst();
+  return job !== undefined;
+}

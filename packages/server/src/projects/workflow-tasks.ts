@@ -1,0 +1,119 @@
+/** What can be done with the tasks of a workflow, and what is refused. */
+import type { User, WorkflowTask, WorkflowTaskCreate, WorkflowTaskUpdate } from '@service/contract';
+
+import type { Database } from '../db/index.ts';
+import { metaOnInsertion } from '../engine/task-meta.ts';
+import { refuse } from '../http/index.ts';
+import { type Executor, hasSubmittedJob } from './store/access.ts';
+import { type TaskForUser, tasksForUser } from './store/tasks.ts';
+import * as store from './store/workflow-tasks.ts';
+import { requireExistingParts, requireMatchingTypes, usableTask } from './task-access.ts';
+import { openWorkflow, requireNoSubmittedJob } from './workflows.ts';
+
+/** Where a workflow task is. */
+export interface Place {
+  project_id: number;
+  workflow_id: number;
+  workflow_task_id: number;
+}
+
+type Given = Omit<WorkflowTaskCreate, 'task_id'>;
+type UsedTask = Pick<TaskForUser, 'id' | 'type' | 'meta_non_parallel' | 'meta_parallel'>;
+
+/** What is stored of a task that comes into a workflow: arguments as given, configuration over the task's own. */
+export const newWorkflowTask = (task: UsedTask, given: Given): store.NewWorkflowTask => ({
+  task_id: task.id,
+  task_type: task.type,
+  meta_non_parallel: metaOnInsertion(task.meta_non_parallel, given.meta_non_parallel),
+  meta_parallel: metaOnInsertion(task.meta_parallel, given.meta_parallel),
+  args_non_parallel: given.args_non_parallel,
+  args_parallel: given.args_parallel,
+  type_filters: given.type_filters,
+  description: given.description,
+  alias: given.alias,
+});
+
+/** Inserts tasks at a position, or behind the last one; all of them or none. */
+export const insertTasks = (
+  db: Database,
+  user: User,
+  { project_id, workflow_id }: Omit<Place, 'workflow_task_id'>,
+  items: WorkflowTaskCreate[],
+  order: number | undefined,
+): Promise<WorkflowTask[]> =>
+  db.transaction().execute(async (trx) => {
+    await openWorkflow(trx, user, project_id, workflow_id, 'rw', { hold: true });
+    const present = await store.taskIdsInOrder(trx, workflow_id);
+    const position = Math.min(order ?? present.length, present.length);
+    if (position < present.length && (await hasSubmittedJob(trx, 'workflow_id', workflow_id))) {
+      throw refuse(422, 'A job of this workflow is running: add tasks at the end, or wait until it has ended.');
+    }
+    const known = await tasksForUser(
+      trx,
+      user,
+      items.map((item) => item.task_id),
+    );
+    const tasks = new Map(known.map((task) => [task.id, task]));
+    const rows = items.map((item) => {
+      const task = usableTask(tasks.get(item.task_id), item.task_id);
+      requireExistingParts(task.type, item);
+      requireMatchingTypes(task.name, task.input_types, item.type_filters);
+      return newWorkflowTask(task, item);
+    });
+    const added = await store.appendTasks(trx, workflow_id, rows);
+    await store.setOrder(trx, workflow_id, [...present.slice(0, position), ...added, ...present.slice(position)]);
+    return store.workflowTasksById(trx, added);
+  });
+
+export async function findTask(db: Executor, { workflow_id, workflow_task_id }: Place): Promise<WorkflowTask> {
+  const task = await store.findWorkflowTask(db, workflow_id, workflow_task_id);
+  if (!task) throw refuse(404, 'There is no task with this id in this workflow.');
+  return task;
+}
+
+/** Somebody who edits an old state would undo what others did since. */
+export function requireRevision(task: WorkflowTask, revision: number | undefined): void {
+  if (revision !== undefined && revision !== task.revision) {
+    throw refuse(409, 'Somebody changed this task in the meantime. Load it again and repeat your change.');
+  }
+}
+
+export async function readTask(db: Database, user: User, place: Place): Promise<WorkflowTask> {
+  await openWorkflow(db, user, place.project_id, place.workflow_id, 'r');
+  return findTask(db, place);
+}
+
+type Args = WorkflowTaskUpdate['args_parallel'];
+const nullIfEmpty = (args: Args): Args => (args && Object.keys(args).length === 0 ? null : args);
+
+/** Changes what is given; each given block replaces the stored one as a whole. A running job has its own copy. */
+export const updateTask = (
+  db: Database,
+  user: User,
+  place: Place,
+  change: WorkflowTaskUpdate,
+  revision: number | undefined,
+): Promise<WorkflowTask> =>
+  db.transaction().execute(async (trx) => {
+    await openWorkflow(trx, user, place.project_id, place.workflow_id, 'rw');
+    await store.lockWorkflowTask(trx, place.workflow_id, place.workflow_task_id);
+    const stored = await findTask(trx, place);
+    requireRevision(stored, revision);
+    requireMatchingTypes(stored.task.name, stored.task.input_types, change.type_filters ?? {});
+    requireExistingParts(stored.task_type, change, ['non_parallel', 'converter_non_parallel']);
+    await store.updateWorkflowTask(trx, stored.id, {
+      ...change,
+      args_non_parallel: nullIfEmpty(change.args_non_parallel),
+      args_parallel: nullIfEmpty(change.args_parallel),
+    });
+    return findTask(trx, place);
+  });
+
+export const deleteTask = (db: Database, user: User, place: Place): Promise<void> =>
+  db.transaction().execute(async (trx) => {
+    await openWorkflow(trx, user, place.project_id, place.workflow_id, 'rw', { hold: true });
+    const { id } = await findTask(trx, place);
+    await requireNoSubmittedJob(trx, place.workflow_id, 'Delete the task');
+    await store.deleteWorkflowTask(trx, id);
+    await store.setOrder(trx, place.workflow_id, await store.taskIdsInOrder(trx, place.workflow_id));
+  });

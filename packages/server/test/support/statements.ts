@@ -1,0 +1,19 @@
+/** The SQL that the service runs while something happens. */
+import pg from 'pg';
+
+export async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
+  const seen: string[] = [];
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- called with its client below
+  const query = pg.Client.prototype.query as (...given: unknown[]) => unknown;
+  pg.Client.prototype.query = function (this: pg.Client, ...given: unknown[]) {
+    const [first] = given as [string | { text: string }];
+    seen.push(typeof first === 'string' ? first : first.text);
+    return query.apply(this, given);
+  } as typeof pg.Client.prototype.query;
+  try {
+    await work();
+  } finally {
+    pg.Client.prototype.query = query as typeof pg.Client.prototype.query;
+  }
+  return seen;
+}
