@@ -1,7 +1,16 @@
 /** The tables as TypeScript sees them. The migrations make them; the two must agree. */
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 
-import type { JsonObject, Permissions, ResourceType, Scalar, TaskType } from '@service/contract';
+import type {
+  ActivityAction,
+  ActivityStatus,
+  ActivityStep,
+  JsonObject,
+  Permissions,
+  ResourceType,
+  Scalar,
+  TaskType,
+} from '@service/contract';
 
 /** A moment as text, in UTC with microseconds: `2026-01-31T12:00:00.123456+00:00`. */
 type Timestamp = Generated<string>;
@@ -278,6 +287,34 @@ interface HistoryImageCacheTable {
   latest_history_unit_id: number;
 }
 
+interface TaskGroupActivitiesTable {
+  id: Generated<number>;
+  user_id: number;
+  taskgroupv2_id: number | null;
+  timestamp_started: Timestamp;
+  timestamp_ended: string | null;
+  pkg_name: string;
+  version: string;
+  status: ActivityStatus;
+  action: ActivityAction;
+  log: string | null;
+  steps: JsonTextWithDefault<ActivityStep[]>;
+  /** What the procedure needs to know beyond the task group, so that another process can go on with it. */
+  request: JsonTextWithDefault<JsonObject>;
+  fractal_server_version: string;
+}
+
+/** Work that survives a crash; whoever does it holds a lease that it keeps renewing. */
+interface BackgroundWorkTable {
+  id: Generated<number>;
+  kind: string;
+  subject_id: number;
+  timestamp_created: Timestamp;
+  attempts: Generated<number>;
+  leased_by: string | null;
+  leased_until: string | null;
+}
+
 export interface Tables {
   resources: ResourcesTable;
   profiles: ProfilesTable;
@@ -300,4 +337,6 @@ export interface Tables {
   history_runs: HistoryRunsTable;
   history_units: HistoryUnitsTable;
   history_image_cache: HistoryImageCacheTable;
+  task_group_activities: TaskGroupActivitiesTable;
+  background_work: BackgroundWorkTable;
 }

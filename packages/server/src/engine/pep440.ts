@@ -16,7 +16,7 @@ interface Version {
   pre: [rank: bigint, number: bigint];
   post: bigint;
   dev: [rank: bigint, number: bigint];
-  local: Part[] | undefined;
+  local: Part[];
 }
 
 const GRAMMAR = new RegExp(
@@ -49,9 +49,18 @@ function withoutTrailingZeros(release: bigint[]): bigint[] {
   return release.slice(0, last + 1);
 }
 
+const localParts = (label: string): Part[] =>
+  label
+    .toLowerCase()
+    .split(/[-_.]/)
+    .map((part) => (/^\d+$/.test(part) ? BigInt(part) : part));
+
+/** No version is that long; reading numbers of a million digits takes its time. */
+const LONGEST = 1000;
+
 /** Undefined for a text that is not a version. */
 export function parseVersion(text: string): Version | undefined {
-  const found = GRAMMAR.exec(text)?.groups;
+  const found = text.length <= LONGEST ? GRAMMAR.exec(text)?.groups : undefined;
   if (!found) return undefined;
   const { epoch, release, preKind, preNumber, post, postBare, postNumber, dev, devNumber, local } = found;
   const noPre = post === undefined && dev !== undefined ? BEFORE_ALL_PRE : AFTER_ALL_PRE;
@@ -61,10 +70,7 @@ export function parseVersion(text: string): Version | undefined {
     pre: preKind === undefined ? noPre : [PRE_RANKS[preKind.toLowerCase()]!, BigInt(preNumber ?? 0)],
     post: post === undefined ? NO_POST : BigInt(postBare ?? postNumber ?? 0),
     dev: dev === undefined ? NO_DEV : [0n, BigInt(devNumber ?? 0)],
-    local: local
-      ?.toLowerCase()
-      .split(/[-_.]/)
-      .map((part) => (/^\d+$/.test(part) ? BigInt(part) : part)),
+    local: local === undefined ? [] : localParts(local),
   };
 }
 
@@ -91,7 +97,7 @@ function compareParsed(one: Version, other: Version): number {
     compareLists(one.pre, other.pre) ||
     compareParts(one.post, other.post) ||
     compareLists(one.dev, other.dev) ||
-    compareLists(one.local ?? [], other.local ?? [])
+    compareLists(one.local, other.local)
   );
 }
 

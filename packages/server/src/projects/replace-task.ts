@@ -9,7 +9,7 @@ import { type OtherVersion, otherVersions, tasksForUser, versionsInUse } from '.
 import * as store from './store/workflow-tasks.ts';
 import { requireExistingParts, requireMatchingTypes, usableTask } from './task-access.ts';
 import { findTask, type Place, requireRevision } from './workflow-tasks.ts';
-import { openWorkflow } from './workflows.ts';
+import { openWorkflow, orRefused } from './workflows.ts';
 
 /** What a task may become besides its own type. */
 const CONVERTER_FORM: Partial<Record<TaskType, TaskType>> = {
@@ -62,13 +62,14 @@ export const replaceTask = (db: Database, user: User, place: Place, wish: Wish):
     requireMatchingTypes(task.name, task.input_types, stored.type_filters);
     const meta = (name: 'meta_non_parallel' | 'meta_parallel'): JsonObject | null =>
       metaOnReplacement({ before: stored.task[name], stored: stored[name], after: task[name] });
-    await store.updateWorkflowTask(trx, stored.id, {
+    const changes = {
       task_id: task.id,
       task_type: task.type,
       meta_non_parallel: meta('meta_non_parallel'),
       meta_parallel: meta('meta_parallel'),
       args_non_parallel: wish.args.args_non_parallel ?? stored.args_non_parallel,
       args_parallel: wish.args.args_parallel ?? stored.args_parallel,
-    });
+    };
+    await orRefused(store.updateWorkflowTask(trx, stored.id, changes));
     return findTask(trx, place);
   });

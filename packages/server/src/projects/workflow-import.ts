@@ -13,7 +13,7 @@ import { appendTasks } from './store/workflow-tasks.ts';
 import { insertWorkflow } from './store/workflows.ts';
 import { requireMatchingTypes } from './task-access.ts';
 import { newWorkflowTask } from './workflow-tasks.ts';
-import { describeWorkflow, orNameTaken } from './workflows.ts';
+import { describeWorkflow, orRefused } from './workflows.ts';
 
 type Wanted = WorkflowImport['task_list'][number]['task'];
 
@@ -109,7 +109,7 @@ export function importWorkflow(
   const work = async (inside: Executor) => {
     const { name, description, task_list } = body;
     const row = { name, description, project_id: opened.project.id, template_id: options.template_id ?? null };
-    const workflow = await orNameTaken(insertWorkflow(inside, row));
+    const workflow = await orRefused(insertWorkflow(inside, row));
     const defaultGroupId = await requireDefaultGroup(inside, options.defaultGroup);
     const wanted = task_list.map((item) => item.task);
     const matches = await matchTasks(inside, user, wanted, defaultGroupId);
@@ -118,7 +118,7 @@ export function importWorkflow(
       requireMatchingTypes(task.name, task.input_types, item.type_filters);
       return newWorkflowTask(task, item);
     });
-    await appendTasks(inside, workflow.id, rows);
+    await orRefused(appendTasks(inside, workflow.id, rows));
     return describeWorkflow(inside, user, opened, workflow);
   };
   return trx ? work(trx) : db.transaction().execute(work);

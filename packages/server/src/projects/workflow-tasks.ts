@@ -8,7 +8,7 @@ import { type Executor, hasSubmittedJob } from './store/access.ts';
 import { type TaskForUser, tasksForUser } from './store/tasks.ts';
 import * as store from './store/workflow-tasks.ts';
 import { requireExistingParts, requireMatchingTypes, usableTask } from './task-access.ts';
-import { openWorkflow, requireNoSubmittedJob } from './workflows.ts';
+import { openWorkflow, orRefused, requireNoSubmittedJob } from './workflows.ts';
 
 /** Where a workflow task is. */
 export interface Place {
@@ -60,7 +60,7 @@ export const insertTasks = (
       requireMatchingTypes(task.name, task.input_types, item.type_filters);
       return newWorkflowTask(task, item);
     });
-    const added = await store.appendTasks(trx, workflow_id, rows);
+    const added = await orRefused(store.appendTasks(trx, workflow_id, rows));
     await store.setOrder(trx, workflow_id, [...present.slice(0, position), ...added, ...present.slice(position)]);
     return store.workflowTasksById(trx, added);
   });

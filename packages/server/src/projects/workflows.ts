@@ -21,7 +21,6 @@ import * as store from './store/workflows.ts';
 import { requireMatchingTypes, taskWarning } from './task-access.ts';
 
 const NO_WORKFLOW = 'There is no workflow with this id in this project.';
-const NAME_TAKEN = 'This project has a workflow with this name. Choose another.';
 
 export interface OpenWorkflow extends OpenProject {
   workflow: store.WorkflowRow;
@@ -52,13 +51,21 @@ export async function requireNoSubmittedJob(db: Executor, workflowId: number, wh
   }
 }
 
-/** Whether a name is free is known for certain only by the database. */
-export async function orNameTaken<T>(work: Promise<T>): Promise<T> {
+/** What only the database knows for certain: others may take a name or delete something at this moment. */
+const BROKEN: Record<string, [status: number, text: string]> = {
+  workflows_name_unique: [422, 'This project has a workflow with this name. Choose another.'],
+  workflows_project_id_fkey: [404, 'Somebody has just deleted this project.'],
+  workflows_template_id_fkey: [404, 'Somebody has just deleted this template.'],
+  workflow_tasks_task: [404, 'Somebody has just deleted one of these tasks. Load the list of tasks again.'],
+};
+
+/** Turns a broken rule of the database into a refusal. */
+export async function orRefused<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    if (brokenConstraint(error) === 'workflows_name_unique') throw refuse(422, NAME_TAKEN);
-    throw error;
+    const broken = BROKEN[brokenConstraint(error) ?? ''];
+    throw broken ? refuse(...broken) : error;
   }
 }
 
@@ -107,7 +114,7 @@ export async function createWorkflow(
   body: WorkflowCreate,
 ): Promise<Workflow> {
   const opened = await openProject(db, user, projectId, 'rw');
-  const workflow = await orNameTaken(store.insertWorkflow(db, { ...body, project_id: projectId }));
+  const workflow = await orRefused(store.insertWorkflow(db, { ...body, project_id: projectId }));
   return { ...asShown(opened, workflow), task_list: [] };
 }
 
@@ -139,7 +146,7 @@ export const updateWorkflow = (
 ): Promise<WorkflowWithWarnings> =>
   db.transaction().execute(async (trx) => {
     const { workflow, ...opened } = await openWorkflow(trx, user, projectId, workflowId, 'rw', { hold: true });
-    await orNameTaken(store.updateWorkflow(trx, workflowId, changes));
+    await orRefused(store.updateWorkflow(trx, workflowId, changes));
     if (order != null) await reorder(trx, workflowId, order);
     return describeWorkflow(trx, user, opened, { ...workflow, ...changes });
   });

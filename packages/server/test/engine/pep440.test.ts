@@ -92,5 +92,6 @@ it('reads every text in no time, and compares both ways alike', () => {
     }),
     { numRuns: 2000 },
   );
-  expect(parseVersion(`${'1.'.repeat(50_000)}x`)).toBeUndefined();
+  expect(parseVersion('9'.repeat(1_000_000))).toBeUndefined();
+  expect(compareVersions('9'.repeat(1_000_000), '1')).toBeLessThan(0);
 });

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { addDataset, addJob, addRun, addWorkflow, type Cast, castOf, type Role, ROLES } from '../support/people.ts';
 import { addPerson, addProfile, addProject, type Person, shareProject } from '../support/plates.ts';
 import { type Client, startService, type TestService } from '../support/server.ts';
+import { addTaskGroup } from '../support/tasks.ts';
 
 const URL = '/api/v2/project/';
 
@@ -192,6 +193,19 @@ describe('who may do what in a project', () => {
     expect((await send(cast.people.owner.client, call, 'x')).status).toBe(422);
   });
 
+  it.each<[string, string, number]>([
+    ['PATCH', '/api/v2/project/invitation/', 422],
+    ['PUT', '/api/v2/project/1/', 405],
+    ['GET', '/api/v2/project/1/star/', 405],
+    ['POST', '/api/v2/project/1/access/', 405],
+    ['DELETE', '/admin/v2/project/1/', 405],
+    ['GET', '/api/v2/workflow-template/import/', 422],
+  ])('%s %s is answered with %i', async (method, path, status) => {
+    const json = { headers: { 'content-type': 'application/json' }, body: '{}' };
+    const answer = await cast.people.owner.client.raw(path, { method, ...(method === 'PATCH' ? json : {}) });
+    expect(answer.status).toBe(status);
+  });
+
   it('reads ids the way existing clients write them', async () => {
     const id = await addProject(service, cast.people.owner, 'Ids');
     for (const written of [`+${id}`, `${id}.0`, `%20${id}`]) {
@@ -365,7 +379,7 @@ describe('deleting a project', () => {
     expect((await owner.client.delete(`${URL}${project}/`)).status).toBe(204);
   });
 
-  it('lets the resource go only when no project uses it', async () => {
+  it('lets the resource go only when no project and no task group uses it', async () => {
     const profile = await addProfile(service);
     const owner = await addPerson(service, profile);
     const { body } = await owner.client.post(URL, { name: 'Holds' });
@@ -379,6 +393,10 @@ describe('deleting a project', () => {
     const kept = await service.admin.delete(`/admin/v2/resource/${resource_id}/`);
     expect([kept.status, kept.body.detail]).toEqual([422, expect.stringContaining('Projects')]);
     await owner.client.delete(`${URL}${body.id}/`);
+    const group = await addTaskGroup(service, { user_id: owner.id, resource_id });
+    const installed = await service.admin.delete(`/admin/v2/resource/${resource_id}/`);
+    expect([installed.status, installed.body.detail]).toEqual([422, expect.stringContaining('Task groups')]);
+    await service.database.db.deleteFrom('task_groups').where('id', '=', group).execute();
     expect((await service.admin.delete(`/admin/v2/resource/${resource_id}/`)).status).toBe(204);
   });
 });

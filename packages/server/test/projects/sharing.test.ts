@@ -291,8 +291,12 @@ describe('the list of links', () => {
     expect(first.body).toMatchObject({ current_page: 1, page_size: 1, total_count: 2, items: [{ user_id: guest.id }] });
     const past = await list({ project_id: project, page: 9, page_size: 1 });
     expect(past.body).toEqual({ current_page: 9, page_size: 1, total_count: 2, items: [] });
-    for (const query of [{ page: 2 }, { page: 0 }, { page_size: 0 }]) {
-      const { status, body } = await list(query as Record<string, number>);
+    for (const [name, value] of [
+      ['page', 2],
+      ['page', 0],
+      ['page_size', 0],
+    ] as const) {
+      const { status, body } = await list({ [name]: value });
       expect([status, typeof body.detail]).toEqual([422, 'string']);
     }
     expect(Array.isArray((await list({ page: 'x' })).body.detail)).toBe(true);

@@ -1,3 +1,5 @@
+import { sql } from 'kysely';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import { addPerson, addProject, type Person } from '../support/plates.ts';
@@ -604,5 +606,37 @@ describe('newer versions', () => {
     const offered = [{ task_id: next, version: '2' }];
     expect(await candidatesOf(bare, current, empty, odd, current, next)).toEqual([[], offered, [], [], offered, []]);
     expect(await candidatesOf()).toEqual([]);
+  });
+});
+
+describe('what somebody deletes at the same moment', () => {
+  /** Deletes in a transaction that ends when the service waits for it. */
+  async function whileDeleting<T>(table: 'projects' | 'tasks', id: number, work: () => Promise<T>): Promise<T> {
+    const { db } = service.database;
+    const waiting = sql<{ num: number }>`select count(*)::int as num from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`;
+    return db
+      .transaction()
+      .execute(async (trx) => {
+        await trx.deleteFrom(table).where('id', '=', id).execute();
+        const answer = work();
+        while ((await waiting.execute(db)).rows[0]!.num === 0) await sleep(10);
+        return { answer };
+      })
+      .then(({ answer }) => answer);
+  }
+
+  it('is answered as unknown', async () => {
+    const doomed = await addProject(service, owner, 'Doomed');
+    const create = () => client.post(`/api/v2/project/${doomed}/workflow/`, { name: 'late' });
+    expect((await whileDeleting('projects', doomed, create)).status).toBe(404);
+
+    const { url: at, tasks } = await newWorkflow(1);
+    const [first, second] = [await newTask(), await newTask()];
+    expect((await whileDeleting('tasks', first, () => client.post(at, [{ task_id: first }]))).status).toBe(404);
+    const replace = () =>
+      client.post(`${at}replace-task/`, {}, { query: { workflow_task_id: tasks[0]!, task_id: second } });
+    expect((await whileDeleting('tasks', second, replace)).status).toBe(404);
+    expect((await client.get(`${at}${tasks[0]}/`)).body.task_id).toBe(task);
   });
 });

@@ -200,10 +200,11 @@ export async function isAwaited(db: Executor, workflowId: number, order: number)
     .where('jobs.status', '=', 'submitted')
     .where('jobs.first_task_index', '<=', order)
     .where('jobs.last_task_index', '>=', order)
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('history_runs')
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('history_runs')
             .innerJoin('workflow_tasks', 'workflow_tasks.id', 'history_runs.workflowtask_id')
             .select('history_runs.id')
             .whereRef('history_runs.job_id', '=', 'jobs.id')
