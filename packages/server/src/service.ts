@@ -19,6 +19,7 @@ import type { Logging } from './logging/index.ts';
 import { createMailer } from './mail/index.ts';
 import { datasetRoutes, projectRoutes, sharingRoutes, templateRoutes, workflowRoutes } from './projects/index.ts';
 import { maskedSettings, type Settings } from './settings/index.ts';
+import { adminTaskRoutes, taskRoutes } from './tasks/index.ts';
 import { VERSION } from './version.ts';
 
 const READY_WITHIN_MS = 5000;
@@ -86,6 +87,8 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
   sharingRoutes(api, projectParts);
   templateRoutes(api, projectParts);
   datasetRoutes(api, { db: database.db });
+  taskRoutes(api, projectParts);
+  adminTaskRoutes(api, { db: database.db });
   if (settings.signIn) {
     oauthRoutes(api, {
       db: database.db,

@@ -101,6 +101,7 @@ const PythonConfig = z
       absolutePath(),
     ),
     pip_cache_dir: absolutePath().nullable().default(null),
+    uv: absolutePath().optional().meta({ description: 'The uv that installs; without it the service brings one.' }),
   })
   .superRefine(
     rule(({ default_version, versions }: { default_version: string; versions: object }) =>

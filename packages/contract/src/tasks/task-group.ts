@@ -7,7 +7,7 @@ import { absolutePath } from '../wire/paths.ts';
 import { found, reader, type Reading, rule, valueError, wrong } from '../wire/problem.ts';
 import { answer, boolean, choice, id, text, trimmedText } from '../wire/scalars.ts';
 import { Manifest } from './manifest.ts';
-import { Task, TaskSlim } from './task.ts';
+import { commandProblem, Task, TaskSlim } from './task.ts';
 
 export const ORIGINS = ['pypi', 'wheel-file', 'pixi', 'other'] as const;
 export type Origin = (typeof ORIGINS)[number];
@@ -144,7 +144,7 @@ export const CollectCustom = z
     label: trimmedText(),
     version: trimmedText(),
     package_root: absolutePath().nullable().default(null),
-    package_name: trimmedText().nullable().default(null),
+    package_name: trimmedText().superRefine(rule(commandProblem)).nullable().default(null),
   })
   .superRefine(
     rule((body: { package_root: string | null; package_name: string | null }) =>

@@ -13,6 +13,6 @@ export { usableProfile } from './resources.ts';
 export { accountRoutes } from './routes.ts';
 export { authenticator } from './sign-in.ts';
 export { knownGroupIds } from './store/groups.ts';
-export { countResources, knownResourceIds, preventSubmissions } from './store/resources.ts';
+export { countResources, findResource, knownResourceIds, preventSubmissions } from './store/resources.ts';
 export { findActiveUser, superuserExists } from './store/users.ts';
 export { createTokens } from './tokens.ts';

@@ -1,10 +1,72 @@
-/** `servicectl recent`: what runs, or ended lately. */
+/** `servicectl recent`: what runs, or ended lately; tells whether a restart is safe. */
+import { recentActivities } from '../tasks/index.ts';
+import type { Workplace } from '../workplace.ts';
 import { withWorkplace } from './tools.ts';
 
-export async function recent(options: { minutes: number }): Promise<void> {
-  await withWorkplace(async ({ pool }) => {
-    await pool.query('select 1');
+/** A hundred years: longer than anything runs, and a time that the database can compute. */
+const LONGEST_MINUTES = 100 * 366 * 24 * 60;
+
+interface Job {
+  id: number;
+  user_email: string;
+  status: string;
+  start_timestamp: string;
+  end_timestamp: string | null;
+}
+
+/** Submitted, done, failed, and in each the newest first. */
+async function recentJobs({ pool }: Workplace, minutes: number): Promise<Job[]> {
+  const { rows } = await pool.query<Job>(
+    `select id, user_email, status, start_timestamp, end_timestamp
+     from jobs
+     where status = 'submitted' or end_timestamp >= now() - make_interval(mins => $1)
+     order by array_position(array['submitted', 'done', 'failed'], status), start_timestamp desc`,
+    [minutes],
+  );
+  return rows;
+}
+
+/** `2026-01-31T12:00:00.123456+00:00` → `2026-01-31 12:00:00` */
+const time = (timestamp: string | null) => timestamp?.slice(0, 19).replace('T', ' ') ?? '-';
+const period = (start: string, end: string | null) => `start=${time(start)} end=${time(end)}`;
+
+function summary(running: number, ended: number, minutes: number): string {
+  if (running > 0) {
+    return `${running} job(s) or task-group activities are going on. Wait for them before a restart.`;
+  }
+  const lately = `in the last ${minutes} minutes`;
+  return ended > 0
+    ? `Nothing runs; ${ended} job(s) or task-group activities ended ${lately}. A restart is safe.`
+    : `Nothing runs, and nothing ended ${lately}. A restart is safe.`;
+}
+
+function print(heading: string, lines: string[]): void {
+  if (lines.length > 0) console.log([heading, ...lines, ''].join('\n'));
+}
+
+export async function recent({ minutes }: { minutes: number }): Promise<void> {
+  await withWorkplace(async (workplace) => {
+    const within = Math.min(minutes, LONGEST_MINUTES);
+    const jobs = await recentJobs(workplace, within);
+    const activities = await recentActivities(workplace.db, within);
+    const running = [...jobs, ...activities].filter(({ status }) =>
+      ['submitted', 'ongoing', 'pending'].includes(status),
+    ).length;
     console.log('## Summary');
-    console.log(`Nothing runs, and nothing ended in the last ${options.minutes} minutes. A restart is safe.\n`);
+    console.log(`${summary(running, jobs.length + activities.length, minutes)}\n`);
+    print(
+      '## Recent jobs',
+      jobs.map((job) => {
+        const { id, user_email, status, start_timestamp, end_timestamp } = job;
+        return `ID=${id} by ${user_email} ${status} ${period(start_timestamp, end_timestamp)}`;
+      }),
+    );
+    print(
+      '## Recent task-group activities',
+      activities.map(({ id, email, action, pkg_name, version, status, timestamp_started, timestamp_ended }) => {
+        const what = `${action} ${pkg_name} ${version} ${status}`;
+        return `ID=${id} by ${email} ${what} ${period(timestamp_started, timestamp_ended)}`;
+      }),
+    );
   });
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import { knownGroupIds, knownResourceIds } from '../accounts/index.ts';
 import { createMailer } from '../mail/index.ts';
+import { CoreTaskConflict, countCoreTasks, syncCoreTasks as sync } from '../tasks/index.ts';
 import type { Workplace } from '../workplace.ts';
 import { CommandFailed, readJsonFile, withWorkplace } from './tools.ts';
 
@@ -59,14 +60,15 @@ export async function syncCoreTasks(options: Options): Promise<void> {
   const wanted = wantedTasks(options);
   await withWorkplace(async (workplace, logging) => {
     const mailer = createMailer(workplace.settings.mail, logging.logger('mail'));
-    console.log('Core tasks before: 0');
+    console.log(`Core tasks before: ${await countCoreTasks(workplace.db)}`);
     try {
       await checkPairs(workplace, pairs);
+      await sync(workplace.db, pairs, wanted);
     } catch (error) {
       await mailer('Failed synchronisation of core tasks', (error as Error).message);
-      throw error;
+      throw error instanceof CoreTaskConflict ? new CommandFailed(error.message) : error;
     } finally {
-      console.log(`Core tasks now: 0 (of ${wanted.length} wanted)`);
+      console.log(`Core tasks now: ${await countCoreTasks(workplace.db)} (${wanted.length} wanted)`);
     }
   });
 }

@@ -2,5 +2,7 @@ export { brokenConstraint, type Database, openDatabase, type OpenDatabase, zulu 
 export { type Connection, openEmbeddedDatabase } from './embedded.ts';
 export { contains, startsWith } from './like.ts';
 export { migrate, missingMigrations } from './migrate.ts';
+export { pageOf, rowsOf } from './pages.ts';
 export type * from './schema.ts';
+export { isProcessAlive } from './processes.ts';
 export { keptSecret } from './secrets.ts';

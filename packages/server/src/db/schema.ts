@@ -313,6 +313,8 @@ interface BackgroundWorkTable {
   attempts: Generated<number>;
   leased_by: string | null;
   leased_until: string | null;
+  /** The process that works for it right now, so that a left-over one can be ended. */
+  process: OptionalJsonText<{ pid: number; started: string }>;
 }
 
 export interface Tables {

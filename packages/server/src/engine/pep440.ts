@@ -57,10 +57,11 @@ const localParts = (label: string): Part[] =>
 
 /** No version is that long; reading numbers of a million digits takes its time. */
 const LONGEST = 1000;
+const read = (text: string) => (text.length <= LONGEST ? GRAMMAR.exec(text)?.groups : undefined);
 
 /** Undefined for a text that is not a version. */
 export function parseVersion(text: string): Version | undefined {
-  const found = text.length <= LONGEST ? GRAMMAR.exec(text)?.groups : undefined;
+  const found = read(text);
   if (!found) return undefined;
   const { epoch, release, preKind, preNumber, post, postBare, postNumber, dev, devNumber, local } = found;
   const noPre = post === undefined && dev !== undefined ? BEFORE_ALL_PRE : AFTER_ALL_PRE;
@@ -72,6 +73,14 @@ export function parseVersion(text: string): Version | undefined {
     dev: dev === undefined ? NO_DEV : [0n, BigInt(devNumber ?? 0)],
     local: local === undefined ? [] : localParts(local),
   };
+}
+
+export const isVersion = (text: string): boolean => parseVersion(text) !== undefined;
+
+/** Alpha, beta, release candidate or development release; false for what is no version. */
+export function isPrerelease(text: string): boolean {
+  const version = parseVersion(text);
+  return version !== undefined && (version.pre !== AFTER_ALL_PRE || version.dev !== NO_DEV);
 }
 
 /** Of a number and a text, the number is greater. */

@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { Logging } from '../logging/index.ts';
 import { answerError, answerClientError } from './errors.ts';
-import { parseUrlencoded } from './form-body.ts';
+import { clearUploads, parseUrlencoded } from './form-body.ts';
 import { parseJsonBody } from './json-body.ts';
 import { logRequests } from './request-log.ts';
 
@@ -67,6 +67,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   });
   const log = options.logging.logger('http');
   readBodies(app);
+  clearUploads(app);
   app.register(multipart, { limits: { fileSize: options.largestUpload, fields: 100, parts: 110 } });
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, log));
   app.setNotFoundHandler((_, reply) =>

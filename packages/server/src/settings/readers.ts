@@ -86,3 +86,9 @@ export const absoluteFolder: Read<string | null> = (written, name) => {
   const reading = readAbsolutePath(written);
   return 'value' in reading ? reading.value : refuse(name, 'an absolute path');
 };
+
+/** Where packages come from: unset for what pip is set up for, an address, or `none` for nowhere. */
+export const packageIndex: Read<string | null> = (written, name) => {
+  if (written === undefined || written === 'none') return written ?? null;
+  return URL.canParse(written) ? written : refuse(name, 'the address of a package index, or none');
+};

@@ -15,6 +15,7 @@ import {
   flag,
   integer,
   oneOf,
+  packageIndex,
   type Read,
   seconds,
   SettingsError,
@@ -63,6 +64,7 @@ const appReaders = (embedded: boolean) => ({
   SERVICE_MAX_IMAGES_BODY_SIZE: size(128 * MEBIBYTE),
   SERVICE_MAX_UPLOAD_SIZE: size(512 * MEBIBYTE),
   SERVICE_TRUSTED_PROXIES: anyText,
+  SERVICE_PACKAGE_INDEX: packageIndex,
 });
 
 const databaseReaders = {

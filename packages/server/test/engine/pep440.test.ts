@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { compareVersions, parseVersion } from '../../src/engine/pep440.ts';
+import { compareVersions, isPrerelease, isVersion, parseVersion } from '../../src/engine/pep440.ts';
 
 const ASCENDING = [
   ['0.1.dev27+g1458b59'],
@@ -72,6 +72,22 @@ it.each(['', 'weird', '1.0.', '1..0', '1.0-', '1.0+', '1.0+a..b', 'x1.0', '1.0 0
     expect(parseVersion(version)).toBeUndefined();
   },
 );
+
+it.each([
+  ['1.0a1', true],
+  ['1.0rc1.post2', true],
+  ['1.0.dev0', true],
+  ['1.0.post1.dev3', true],
+  ['1.0', false],
+  ['1.0.post1', false],
+  ['1!1.0+local.a1', false],
+])('%s is a pre-release: %s', (version, expected) => {
+  expect([isVersion(version), isPrerelease(version)]).toEqual([true, expected]);
+});
+
+it('what is no version is no pre-release either', () => {
+  expect([isVersion('weird-dev'), isPrerelease('weird-dev')]).toEqual([false, false]);
+});
 
 it('puts what is no version below every version, and nothing below that', () => {
   expect(compareVersions(null, null)).toBe(0);

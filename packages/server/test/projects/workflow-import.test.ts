@@ -238,25 +238,27 @@ describe('matching tasks', () => {
     await join(early, '2021-01-01T00:00:00Z');
     const pkg_name = pkg();
     const chosen = async () => (await send([wanted(pkg_name, '1')])).body.task_list[0].task_id as number;
-    const shared = (user_group_id: number) => install({ pkg_name, version: '1', user_id: other.id, user_group_id });
+    const shared = async (user_group_id: number) =>
+      install({ pkg_name, version: '1', user_id: (await service.person()).id, user_group_id });
 
     await shared(foreign);
     const ofLate = await shared(late);
     expect(await chosen()).toBe(ofLate);
     const ofEarly = await shared(early);
-    await shared(early);
+    const ofSameTime = await newGroup();
+    await join(ofSameTime, '2021-01-01T00:00:00Z');
+    await shared(ofSameTime);
     expect(await chosen()).toBe(ofEarly);
     const ofDefault = await shared(allGroup);
-    await shared(allGroup);
     expect(await chosen()).toBe(ofDefault);
-    const own = await install({ pkg_name, version: '1', user_group_id: late });
-    await install({ pkg_name, version: '1' });
+    const own = await install({ pkg_name, version: '1' });
     expect(await chosen()).toBe(own);
   });
 
   it('lists every installed copy of a version, newest first', async () => {
     const pkg_name = pkg();
-    for (const version of ['0.9', '0.10', '0.10', 'dev', '0.10a1']) await install({ pkg_name, version });
+    for (const version of ['0.9', '0.10', 'dev', '0.10a1']) await install({ pkg_name, version });
+    await install({ pkg_name, version: '0.10', user_id: other.id, user_group_id: allGroup });
     const { body } = await send([wanted(pkg_name, null)]);
     const versions = body.data[0].available_tasks.map((task: { version: string }) => task.version);
     expect(versions).toEqual(['0.10', '0.10', '0.10a1', '0.9', 'dev']);

@@ -579,24 +579,25 @@ describe('newer versions', () => {
     const pkg_name = pkg();
     const elsewhere = await addResourceAndProfile(service);
     const current = await version({ pkg_name, version: '1' });
-    const next = { pkg_name, version: '2' };
-    await version({ ...next, active: false });
-    await version({ ...next, user_id: other.id });
-    await version({ ...next, resource_id: elsewhere.resource_id });
-    await version({ ...next, pkg_name: `${pkg_name}x` });
-    await version(next, { name: 'other' });
-    await version(next, { type: 'parallel' });
-    await version(next, { args_schema_parallel: null });
-    const empty = await version(next, { args_schema_parallel: {} });
-    const converter = await version(next, { type: 'converter_compound' });
+    const next = (number: string, fields: Partial<TaskGroupFields> = {}) => ({ pkg_name, version: number, ...fields });
+    await version(next('2', { active: false }));
+    await version(next('2', { user_id: other.id }));
+    await version(next('2', { resource_id: elsewhere.resource_id }));
+    await version(next('2', { pkg_name: `${pkg_name}x` }));
+    await version(next('3', { user_id: other.id, user_group_id: allGroup, resource_id: elsewhere.resource_id }));
+    await version(next('4'), { name: 'other' });
+    await version(next('5'), { type: 'parallel' });
+    await version(next('6'), { args_schema_parallel: null });
+    const empty = await version(next('7'), { args_schema_parallel: {} });
+    const converter = await version(next('8'), { type: 'converter_compound' });
     const answered = await candidatesOf(current);
     expect(answered[0]!.map((candidate) => candidate.task_id)).toEqual([empty, converter]);
   });
 
   it('are none for tasks without schema or version, and stand at the place of their task', async () => {
     const pkg_name = pkg();
-    const bare = await version({ pkg_name, version: '1' }, { args_schema_parallel: null });
-    const empty = await version({ pkg_name, version: '1' }, { args_schema_parallel: {} });
+    const bare = await version({ pkg_name, version: '0.1' }, { args_schema_parallel: null });
+    const empty = await version({ pkg_name, version: '0.2' }, { args_schema_parallel: {} });
     const odd = await version({ pkg_name, version: 'weird' });
     const current = await version(
       { pkg_name, version: '1' },

@@ -29,9 +29,10 @@ export interface TaskGroupFields {
 }
 
 export async function addTaskGroup(service: TestService, fields: TaskGroupFields): Promise<number> {
+  const unique = randomUUID();
   const { id } = await service.database.db
     .insertInto('task_groups')
-    .values({ origin: 'pypi', pkg_name: 'pkg', version: '1.0.0', path: `/tasks/${randomUUID()}`, ...fields })
+    .values({ origin: 'pypi', pkg_name: `pkg ${unique}`, version: '1.0.0', path: `/tasks/${unique}`, ...fields })
     .returning('id')
     .executeTakeFirstOrThrow();
   return id;

@@ -46,6 +46,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       attempts integer not null default 0,
       leased_by text,
       leased_until timestamptz,
+      process json,
       constraint background_work_unique unique (kind, subject_id)
     )`.execute(db);
 }

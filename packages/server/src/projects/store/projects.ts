@@ -3,9 +3,8 @@ import { sql, type Updateable } from 'kysely';
 
 import type { PageRequest, ProjectAdmin, ProjectInList } from '@service/contract';
 
-import { contains, type Tables } from '../../db/index.ts';
+import { contains, pageOf, rowsOf, type Tables } from '../../db/index.ts';
 import type { Executor } from './access.ts';
-import { pageOf, rowsOf } from './pages.ts';
 
 interface NewProject {
   name: string;

@@ -3,9 +3,8 @@ import { sql, type Transaction } from 'kysely';
 
 import type { PageRequest, Permissions } from '@service/contract';
 
-import { contains, type Tables } from '../../db/index.ts';
+import { contains, pageOf, rowsOf, type Tables } from '../../db/index.ts';
 import type { Executor } from './access.ts';
-import { pageOf, rowsOf } from './pages.ts';
 
 export async function isOwner(db: Executor, userId: number, projectId: number): Promise<boolean> {
   const row = await db

@@ -10,9 +10,8 @@ import type {
   WorkflowExport,
 } from '@service/contract';
 
-import { contains, zulu } from '../../db/index.ts';
+import { contains, pageOf, rowsOf, zulu } from '../../db/index.ts';
 import type { Executor } from './access.ts';
-import { pageOf, rowsOf } from './pages.ts';
 
 const groupsOf = (db: Executor, userId: number) =>
   db.selectFrom('group_members').select('group_id').where('user_id', '=', userId);

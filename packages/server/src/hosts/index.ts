@@ -1,0 +1,2 @@
+export type { Finished, Host, ProcessHandle } from './host.ts';
+export { localHost } from './local.ts';

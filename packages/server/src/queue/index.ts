@@ -1,0 +1,131 @@
+/**
+ * Background work that survives a crash.
+ *
+ * Work is a row. Who does it holds a lease and renews it while it works; when a process dies, its lease runs out and
+ * another process goes on (at once, when the dead process was on this machine). Handlers are told which attempt it is
+ * and must be able to start over.
+ */
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { type Database, isProcessAlive } from '../db/index.ts';
+import type { Logger } from '../logging/index.ts';
+import * as store from './store.ts';
+
+export { addWork } from './store.ts';
+
+const LEASE_SECONDS = 30;
+const RENEW_MS = 10_000;
+const LOOK_MS = 2000;
+const RETRY_SECONDS = 10;
+const MOST_ATTEMPTS = 5;
+
+export interface WorkContext {
+  attempt: number;
+  /** A process that an earlier attempt left behind, if it told of one. */
+  leftOver: { pid: number; started: string } | null;
+  /** Tells which process works for it now, so that the next attempt can end it. */
+  remember(process: { pid: number; started: string } | null): Promise<void>;
+  /** True when no further attempt will follow a failure. */
+  last: boolean;
+}
+
+export type Handler = (subjectId: number, context: WorkContext) => Promise<void>;
+
+export interface Queue {
+  /** Says that there is new work, so that nobody has to wait for the next look. */
+  wake(): void;
+  /** Takes no more work; what is under way goes on until its process ends. */
+  stop(): Promise<void>;
+}
+
+export interface QueueOptions {
+  db: Database;
+  log: Logger;
+  handlers: Record<string, Handler>;
+  /** How many works at a time in this process. */
+  places: number;
+}
+
+/** Gives back the work of processes of this machine that are no more. */
+async function releaseOfTheDead(db: Database): Promise<void> {
+  const here = `${hostname()}:`;
+  const dead = (await store.leasedWork(db)).filter(
+    ({ leased_by }) =>
+      leased_by.startsWith(here) && !isProcessAlive(Number(leased_by.slice(here.length).split('#')[0])),
+  );
+  await store.releaseWork(
+    db,
+    dead.map(({ id }) => id),
+  );
+}
+
+export function startQueue({ db, log, handlers, places }: QueueOptions): Queue {
+  const worker = `${hostname()}:${process.pid}#${Math.random().toString(36).slice(2)}`;
+  const running = new Map<number, Promise<void>>();
+  let stopped = false;
+  let nudge = () => {};
+
+  async function work(item: store.Work): Promise<void> {
+    const last = item.attempts >= MOST_ATTEMPTS;
+    try {
+      await handlers[item.kind]!(item.subject_id, {
+        attempt: item.attempts,
+        leftOver: item.process,
+        remember: (handle) => store.rememberProcess(db, item.id, handle),
+        last,
+      });
+      await store.finishWork(db, item.id);
+    } catch (error) {
+      log.error(`Background work ${item.kind} ${item.subject_id} failed, attempt ${item.attempts}`, error);
+      const settle = last ? store.finishWork(db, item.id) : store.postponeWork(db, item.id, RETRY_SECONDS);
+      await settle.catch((late: unknown) => log.error('Background work could not be given back', late));
+    }
+  }
+
+  async function look(): Promise<void> {
+    while (!stopped && running.size < places) {
+      const item = await store.claimWork(db, worker, Object.keys(handlers), LEASE_SECONDS);
+      if (!item) return;
+      running.set(
+        item.id,
+        work(item).finally(() => {
+          running.delete(item.id);
+          nudge();
+        }),
+      );
+    }
+  }
+
+  async function loop(): Promise<void> {
+    while (!stopped) {
+      try {
+        await releaseOfTheDead(db);
+        await look();
+      } catch (error) {
+        if (!stopped) log.error('Looking for background work failed', error);
+      }
+      const nudged = new Promise<void>((resolve) => (nudge = resolve));
+      await Promise.race([nudged, sleep(LOOK_MS, undefined, { ref: false })]);
+    }
+  }
+
+  const renewing = setInterval(() => {
+    if (running.size === 0) return;
+    store
+      .renewLeases(db, worker, [...running.keys()], LEASE_SECONDS)
+      .catch((error: unknown) => log.error('Leases of background work could not be renewed', error));
+  }, RENEW_MS);
+  renewing.unref();
+  const looping = loop();
+
+  return {
+    wake: () => nudge(),
+    async stop() {
+      stopped = true;
+      nudge();
+      clearInterval(renewing);
+      await looping;
+    },
+  };
+}

@@ -1,0 +1,85 @@
+/** The SQL of background work. */
+import { sql, type Transaction } from 'kysely';
+
+import type { Database, Tables } from '../db/index.ts';
+
+type Executor = Database | Transaction<Tables>;
+
+export interface Work {
+  id: number;
+  kind: string;
+  subject_id: number;
+  attempts: number;
+  process: { pid: number; started: string } | null;
+}
+
+/** Adds work; in the transaction that makes its subject, so that neither is there without the other. */
+export async function addWork(db: Executor, kind: string, subject_id: number): Promise<void> {
+  await db
+    .insertInto('background_work')
+    .values({ kind, subject_id, leased_by: null, leased_until: null })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** Takes the oldest work that nobody holds. */
+export async function claimWork(
+  db: Database,
+  worker: string,
+  kinds: string[],
+  seconds: number,
+): Promise<Work | undefined> {
+  const { rows } = await sql<Work>`
+    update background_work set leased_by = ${worker}, leased_until = now() + make_interval(secs => ${seconds}), attempts = attempts + 1
+    where id = (
+      select id from background_work
+      where kind = any(${kinds}) and (leased_until is null or leased_until < now())
+      order by id for update skip locked limit 1
+    )
+    returning id, kind, subject_id, attempts, process`.execute(db);
+  return rows[0];
+}
+
+export async function renewLeases(db: Database, worker: string, ids: number[], seconds: number): Promise<void> {
+  await sql`
+    update background_work set leased_until = now() + make_interval(secs => ${seconds})
+    where id = any(${ids}) and leased_by = ${worker}`.execute(db);
+}
+
+export async function finishWork(db: Database, id: number): Promise<void> {
+  await db.deleteFrom('background_work').where('id', '=', id).execute();
+}
+
+/** Gives work back, to be tried again after a while. */
+export async function postponeWork(db: Database, id: number, seconds: number): Promise<void> {
+  await sql`
+    update background_work set leased_by = null, leased_until = now() + make_interval(secs => ${seconds})
+    where id = ${id}`.execute(db);
+}
+
+export async function rememberProcess(
+  db: Database,
+  id: number,
+  process: { pid: number; started: string } | null,
+): Promise<void> {
+  await db
+    .updateTable('background_work')
+    .set({ process: process && JSON.stringify(process) })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Work whose holders are gone; a worker of this machine that died is told by its process number. */
+export async function leasedWork(db: Database): Promise<{ id: number; leased_by: string }[]> {
+  const rows = await db
+    .selectFrom('background_work')
+    .select(['id', 'leased_by'])
+    .where('leased_by', 'is not', null)
+    .execute();
+  return rows as { id: number; leased_by: string }[];
+}
+
+export async function releaseWork(db: Database, ids: number[]): Promise<void> {
+  if (ids.length === 0) return;
+  await db.updateTable('background_work').set({ leased_by: null, leased_until: null }).where('id', 'in', ids).execute();
+}

@@ -1,0 +1,100 @@
+/**
+ * Tasks of a package that somebody installed by hand: the service is told where interpreter and package are, and how the
+ * tasks look. Nothing is installed.
+ */
+import { execFile } from 'node:child_process';
+import { access, constants, stat } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+import type { CollectCustom, Task, User } from '@service/contract';
+
+import { usableProfile } from '../accounts/index.ts';
+import type { Database } from '../db/index.ts';
+import { refuse } from '../http/index.ts';
+import { ManifestProblem, tasksOfManifest } from './manifest.ts';
+import { createGroupOfTasks } from './tasks.ts';
+import { chooseUserGroup, type Visibility } from './visibility.ts';
+
+const run = promisify(execFile);
+
+const LOOKUP_MS = 20_000;
+
+/** Prints the folder of a package; a module in a single file has none. */
+const LOOKUP = `
+import importlib.util, os, sys
+spec = importlib.util.find_spec(sys.argv[1])
+if spec is None or os.path.basename(spec.origin or "") != "__init__.py":
+    sys.exit("no package of this name")
+print(os.path.dirname(os.path.abspath(spec.origin)))
+`;
+
+/**
+ * Where the interpreter finds a package, or nothing. The program is named by a user, so it gets none of the secrets in the
+ * environment of the service, and an end.
+ */
+export async function findPackage(python: string, name: string, limitMs = LOOKUP_MS): Promise<string | undefined> {
+  const { PATH = '', LANG = 'C.UTF-8' } = process.env;
+  try {
+    const { stdout } = await run(python, ['-c', LOOKUP, name.replaceAll('-', '_')], {
+      cwd: '/',
+      env: { PATH, LANG },
+      timeout: limitMs,
+      killSignal: 'SIGKILL',
+      maxBuffer: 64 * 1024,
+    });
+    const lines = stdout.trim().split('\n');
+    return lines.length === 1 && lines[0]!.startsWith('/') ? lines[0] : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function allows(path: string, mode: number, kind: 'isFile' | 'isDirectory'): Promise<boolean> {
+  try {
+    await access(path, mode);
+    return (await stat(path))[kind]();
+  } catch {
+    return false;
+  }
+}
+
+async function requireInterpreter(path: string): Promise<void> {
+  if (await allows(path, constants.R_OK | constants.X_OK, 'isFile')) return;
+  throw refuse(422, `${path} is not a program that the service can run. Check python_interpreter and its permissions.`);
+}
+
+async function packageRootOf({ package_root, package_name, python_interpreter }: CollectCustom): Promise<string> {
+  if (package_root !== null) {
+    if (await allows(package_root, constants.R_OK, 'isDirectory')) return package_root;
+    throw refuse(422, `${package_root} is not a folder that the service can read. Check package_root.`);
+  }
+  const found = await findPackage(python_interpreter, package_name!);
+  if (found !== undefined) return found;
+  throw refuse(422, `${python_interpreter} finds no package ${package_name}. Install it, or give its package_root.`);
+}
+
+export async function collectCustom(
+  db: Database,
+  user: User,
+  visibility: Visibility,
+  body: CollectCustom,
+  defaultGroup: string | null,
+): Promise<Task[]> {
+  const { resource } = await usableProfile(db, user);
+  const user_group_id = await chooseUserGroup(db, user, visibility, defaultGroup);
+  let packageRoot = body.package_root;
+  if (resource.type !== 'slurm_ssh') {
+    await requireInterpreter(body.python_interpreter);
+    packageRoot = await packageRootOf(body);
+  }
+  // the other machine is not asked
+  if (packageRoot === null) throw refuse(422, 'On a resource that is reached by SSH, give package_root.');
+  const { label: pkg_name, version, manifest, python_interpreter: python } = body;
+  try {
+    const tasks = tasksOfManifest(manifest, { python, packageRoot, version });
+    const group = { user_id: user.id, user_group_id, resource_id: resource.id, pkg_name, version };
+    return await createGroupOfTasks(db, group, tasks);
+  } catch (error) {
+    throw error instanceof ManifestProblem ? refuse(422, error.message) : error;
+  }
+}

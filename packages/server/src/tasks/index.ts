@@ -1,0 +1,5 @@
+export { CoreTaskConflict, syncCoreTasks } from './core-tasks.ts';
+export { adminTaskRoutes } from './routes/admin.ts';
+export { taskRoutes } from './routes/tasks.ts';
+export { recentActivities } from './store/activities.ts';
+export { countCoreTasks } from './store/core-tasks.ts';

@@ -1,0 +1,154 @@
+/** Asks for something to be done with a task group; refused while something else is done with it. */
+import type { Activity, Resource, ResetPip } from '@service/contract';
+
+import { findResource } from '../accounts/index.ts';
+import { brokenConstraint, type Database } from '../db/index.ts';
+import { refuse } from '../http/index.ts';
+import type { Queue } from '../queue/index.ts';
+import { VERSION } from '../version.ts';
+import { extrasProblem, pinsProblem } from './package-names.ts';
+import * as store from './store/lifecycle.ts';
+
+export interface LifecycleParts {
+  db: Database;
+  queue: Pick<Queue, 'wake'>;
+}
+
+type Executor = Parameters<typeof store.findGroupAtWork>[0];
+type Check = (db: Executor, group: store.GroupAtWork) => Promise<string | undefined>;
+
+const BUSY = 'Something is being done with this task group right now. Wait until it is finished.';
+
+const isBusy: Check = async (db, { id }) => ((await store.hasUnfinishedActivity(db, id)) ? BUSY : undefined);
+const isRunning: Check = async (db, { id }) =>
+  (await store.submittedJobUses(db, id))
+    ? 'A job that is running uses this task group. Wait for it, or stop it.'
+    : undefined;
+const isInUse: Check = async (db, { id }) =>
+  (await store.workflowUses(db, id))
+    ? 'Workflows use tasks of this group. Remove them from the workflows first.'
+    : undefined;
+const mustBeActive: Check = async (_, { active }) => (active ? undefined : 'This task group is not active.');
+const mustBeInactive: Check = async (_, { active }) =>
+  active ? 'This task group is active. Deactivate it first.' : undefined;
+const mustBeFrozen: Check = async (_, { origin, env_info }) =>
+  origin !== 'other' && env_info === null
+    ? 'Nobody knows any more what the environment held, so it cannot be made again.'
+    : undefined;
+
+/** The order differs between people and administrators, as clients know it. */
+const CHECKS = {
+  deactivate: { user: [isBusy, isRunning, mustBeActive], admin: [mustBeActive, isBusy, isRunning] },
+  reactivate: {
+    user: [mustBeInactive, isBusy, isRunning, mustBeFrozen],
+    admin: [mustBeInactive, isBusy, isRunning, mustBeFrozen],
+  },
+  delete: { user: [isBusy, isInUse], admin: [isBusy, isRunning, isInUse] },
+  reset: { user: [], admin: [mustBeInactive, isBusy] },
+} as const;
+
+interface Asked {
+  action: keyof typeof CHECKS;
+  by: 'user' | 'admin';
+  /** For the owner's own requests: who asks. */
+  userId?: number;
+  /** Further refusals, and what the request changes at once. */
+  prepare?: (db: Executor, group: store.GroupAtWork) => Promise<Record<string, unknown>>;
+}
+
+/** What task groups without files need no background work for. */
+const AT_ONCE: Partial<Record<Asked['action'], { active: boolean; log: string }>> = {
+  deactivate: { active: false, log: 'Deactivated. There is no environment to remove.' },
+  reactivate: { active: true, log: 'Reactivated. There is no environment to make.' },
+};
+
+export async function ask(
+  parts: LifecycleParts,
+  groupId: number,
+  { action, by, userId, prepare }: Asked,
+): Promise<Activity> {
+  try {
+    const activity = await parts.db.transaction().execute(async (trx) => {
+      const group = await store.lockGroup(trx, groupId);
+      if (!group) throw refuse(404, 'There is no task group with this id.');
+      if (by === 'user' && group.user_id !== userId) throw refuse(403, 'Only its owner can do this with a task group.');
+      for (const check of CHECKS[action][by]) {
+        const problem = await check(trx, group);
+        if (problem !== undefined) throw refuse(422, problem);
+      }
+      const request = prepare ? await prepare(trx, group) : {};
+      const atOnce = group.origin === 'other' ? AT_ONCE[action] : undefined;
+      if (atOnce) await store.updateGroup(trx, groupId, { active: atOnce.active });
+      else if (action === 'deactivate' && by === 'user') await store.updateGroup(trx, groupId, { active: false });
+      return store.insertActivity(trx, {
+        group,
+        action,
+        request,
+        fractal_server_version: VERSION,
+        ...(atOnce ? { finished: { log: atOnce.log } } : {}),
+      });
+    });
+    parts.queue.wake();
+    return activity;
+  } catch (error) {
+    if (brokenConstraint(error) === 'task_group_activities_one_at_a_time') throw refuse(422, BUSY);
+    throw error;
+  }
+}
+
+async function resettableOn(db: Executor, group: store.GroupAtWork, kinds: string[]): Promise<Resource> {
+  if (!kinds.includes(group.origin))
+    throw refuse(422, `This task group is of the kind "${group.origin}". Use the other reset.`);
+  const resource = await findResource(db, group.resource_id);
+  if (!resource || resource.type === 'slurm_ssh')
+    throw refuse(422, 'Task groups on this kind of resource cannot be reset.');
+  return resource;
+}
+
+/** Left out, stored pins stay; given, they replace them. */
+export const resetPip = (parts: LifecycleParts, groupId: number, body: ResetPip): Promise<Activity> =>
+  ask(parts, groupId, {
+    action: 'reset',
+    by: 'admin',
+    prepare: async (db, group) => {
+      const resource = await resettableOn(db, group, ['pypi', 'wheel-file']);
+      const { versions } = resource.tasks_python_config as { versions: Record<string, string> };
+      const python_version = body.python_version ?? group.python_version;
+      if (python_version === null || versions[python_version] === undefined) {
+        throw refuse(
+          422,
+          `Python ${python_version} is not available here. Choose one of: ${Object.keys(versions).join(', ')}.`,
+        );
+      }
+      const { pinned_package_versions_pre: pre, pinned_package_versions_post: post } = body;
+      const problem =
+        (body.pip_extras ? extrasProblem(body.pip_extras) : undefined) ??
+        pinsProblem({ ...pre }) ??
+        pinsProblem({ ...post });
+      if (problem !== undefined) throw refuse(422, problem);
+      await store.updateGroup(db, group.id, {
+        python_version,
+        ...(body.pip_extras === null ? {} : { pip_extras: body.pip_extras === '' ? null : body.pip_extras }),
+        ...(pre == null ? {} : { pinned_package_versions_pre: JSON.stringify(pre) }),
+        ...(post == null ? {} : { pinned_package_versions_post: JSON.stringify(post) }),
+      });
+      return {};
+    },
+  });
+
+export const resetPixi = (
+  parts: LifecycleParts,
+  groupId: number,
+  body: { use_pixi_lockfile: boolean },
+): Promise<Activity> =>
+  ask(parts, groupId, {
+    action: 'reset',
+    by: 'admin',
+    prepare: async (db, group) => {
+      const resource = await resettableOn(db, group, ['pixi']);
+      const { versions = {} } = resource.tasks_pixi_config as { versions?: Record<string, string> };
+      if (!Object.hasOwn(versions, group.pixi_version ?? ''))
+        throw refuse(422, `pixi ${group.pixi_version} is not available here.`);
+      return { use_pixi_lockfile: body.use_pixi_lockfile };
+    },
+  });

@@ -1,0 +1,121 @@
+/**
+ * Makes Python environments and installs into them: with uv where it is to be had, which is many times faster, else with
+ * pip. Environments have pip and setuptools either way, as task packages expect.
+ */
+import { join } from 'node:path';
+
+import type { IndexSettings } from '../package-index.ts';
+import type { Run } from './run.ts';
+
+export interface Installer {
+  name: 'uv' | 'pip';
+  makeEnvironment(venv: string): Promise<void>;
+  install(venv: string, requirements: string[]): Promise<void>;
+  installFile(venv: string, file: string): Promise<void>;
+}
+
+interface Parts {
+  run: Run;
+  /** The interpreter of the environments. */
+  python: string;
+  index: IndexSettings;
+  /** pip's cache; null for none. */
+  cacheDir: string | null;
+}
+
+const pythonOf = (venv: string) => join(venv, 'bin/python');
+
+/** pip reads its own configuration; only what the service sets differently is said. */
+function pipOptions({ index, cacheDir }: Parts): string[] {
+  return [
+    ...(cacheDir === null ? ['--no-cache-dir'] : ['--cache-dir', cacheDir]),
+    ...(index.no_index ? ['--no-index'] : index.index_url === null ? [] : ['--index-url', index.index_url]),
+    '--disable-pip-version-check',
+    '--no-input',
+  ];
+}
+
+function pipInstaller(parts: Parts): Installer {
+  const { run, python, index } = parts;
+  const install = async (venv: string, what: string[]) =>
+    void (await run.command([pythonOf(venv), '-m', 'pip', 'install', ...pipOptions(parts), ...what]));
+  return {
+    name: 'pip',
+    async makeEnvironment(venv) {
+      await run.command([python, '-m', 'venv', '--copies', venv]);
+      // without an index the environment keeps what the interpreter brings along
+      if (!index.no_index) await install(venv, ['--upgrade', 'pip', 'setuptools']);
+    },
+    install,
+    installFile: (venv, file) => install(venv, ['--requirement', file]),
+  };
+}
+
+/** uv reads no configuration of pip, so everything is said. */
+function uvOptions({ index }: Parts): string[] {
+  return [
+    ...(index.no_index ? ['--no-index'] : index.index_url === null ? [] : ['--default-index', index.index_url]),
+    ...(index.no_index ? [] : index.extra_index_urls.flatMap((url) => ['--index', url])),
+    ...index.find_links.flatMap((place) => ['--find-links', place]),
+    ...index.trusted_hosts.flatMap((host) => ['--allow-insecure-host', host]),
+  ];
+}
+
+function uvInstaller(parts: Parts, uv: string): Installer {
+  const { run, python, index, cacheDir } = parts;
+  const env: Record<string, string> = {
+    UV_NO_PROGRESS: '1',
+    UV_PYTHON_DOWNLOADS: 'never',
+    UV_NO_CONFIG: '1',
+    ...(cacheDir === null ? {} : { UV_CACHE_DIR: join(cacheDir, 'uv') }),
+    ...(index.cert === null ? {} : { SSL_CERT_FILE: index.cert }),
+  };
+  const install = async (venv: string, what: string[]) =>
+    void (await run.command([uv, 'pip', 'install', '--python', pythonOf(venv), ...uvOptions(parts), ...what], { env }));
+  return {
+    name: 'uv',
+    async makeEnvironment(venv) {
+      await run.command([uv, 'venv', '--no-project', '--python', python, venv], { env });
+      await install(venv, ['pip', 'setuptools']);
+    },
+    install,
+    installFile: (venv, file) => install(venv, ['--requirement', file]),
+  };
+}
+
+/** Where the service keeps the uv that it brought. */
+const broughtUv = (dataDir: string) => join(dataDir, 'uv');
+
+/** Brings uv from the package index, once; says why when it cannot be had. */
+async function bringUv({ run, python, index, cacheDir }: Parts, dataDir: string): Promise<string | undefined> {
+  const folder = broughtUv(dataDir);
+  const program = join(folder, 'bin/uv');
+  if ((await run.host.kindOf(program)) === 'file') return program;
+  if (index.no_index) return undefined;
+  run.say('Bringing uv, which installs packages much faster than pip, from the package index');
+  const draft = `${folder}.new-${process.pid}-${Date.now()}`;
+  try {
+    await run.host.makeFolder(dataDir);
+    const options = pipOptions({ run, python, index, cacheDir });
+    await run.command([python, '-m', 'pip', 'install', ...options, '--target', draft, 'uv']);
+    await run.command([join(draft, 'bin/uv'), '--version']);
+    await run.host.rename(draft, folder).catch(() => undefined); // another collection may have been faster
+    return program;
+  } catch (error) {
+    run.say(`uv cannot be had (${(error as Error).message}); pip installs instead`);
+    return undefined;
+  } finally {
+    await run.host.remove(draft);
+  }
+}
+
+/** uv as the resource names it, or as the service brings it; pip where neither works. */
+export async function chooseInstaller(
+  parts: Parts,
+  options: { uv: string | null; dataDir: string },
+): Promise<Installer> {
+  // Without an index uv has no pip and setuptools to put into an environment; Python's own venv has.
+  if (parts.index.no_index) return pipInstaller(parts);
+  const uv = options.uv ?? (await bringUv(parts, options.dataDir));
+  return uv === undefined ? pipInstaller(parts) : uvInstaller(parts, uv);
+}

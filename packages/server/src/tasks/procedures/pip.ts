@@ -1,0 +1,144 @@
+/** Task groups that are installed with pip or uv: collected, taken apart, put together again. */
+import { join } from 'node:path';
+
+import type { Resource } from '@service/contract';
+
+import { tasksOfManifest } from '../manifest.ts';
+import { indexSettings } from '../package-index.ts';
+import type { GroupAtWork } from '../store/lifecycle.ts';
+import { checkExecutables, findManifest, freeze } from './inspect.ts';
+import { chooseInstaller, type Installer } from './installer.ts';
+import { type Run, StepFailed } from './run.ts';
+
+export interface Place {
+  resource: Resource;
+  dataDir: string;
+  packageIndex: string | null;
+}
+
+interface PythonConfig {
+  default_version: string;
+  versions: Record<string, string>;
+  pip_cache_dir?: string | null;
+  uv?: string | null;
+}
+
+export const ENVIRONMENT_STEPS = ['environment', 'pins before', 'package', 'pins after', 'freeze', 'tasks'];
+export const REBUILD_STEPS = ['environment', 'packages'];
+
+const pythonConfig = (resource: Resource) => resource.tasks_python_config as unknown as PythonConfig;
+
+function pythonFor(group: GroupAtWork, resource: Resource): string {
+  const version = group.python_version ?? pythonConfig(resource).default_version;
+  const python = pythonConfig(resource).versions[version];
+  if (python === undefined)
+    throw new StepFailed(`The resource has no Python ${version}. Ask an administrator to add it.`);
+  return python;
+}
+
+async function installerFor(
+  run: Run,
+  group: GroupAtWork,
+  { resource, dataDir, packageIndex }: Place,
+): Promise<Installer> {
+  const python = pythonFor(group, resource);
+  const index = await indexSettings(run.host, python, packageIndex);
+  const { pip_cache_dir = null, uv = null } = pythonConfig(resource);
+  const installer = await chooseInstaller({ run, python, index, cacheDir: pip_cache_dir }, { uv, dataDir });
+  run.say(`${installer.name} installs, with ${python}`);
+  return installer;
+}
+
+const requirements = (pins: Record<string, string>) =>
+  Object.entries(pins).map(([name, version]) => `${name}==${version}`);
+
+function packageRequirement(group: GroupAtWork): string {
+  const extras = group.pip_extras ? `[${group.pip_extras}]` : '';
+  if (group.origin === 'pypi') return `${group.pkg_name}${extras}==${group.version}`;
+  return extras === '' ? group.archive_path! : `${group.pkg_name}${extras} @ file://${encodeURI(group.archive_path!)}`;
+}
+
+/** Packages that came from a repository are built once and kept, so that the environment can be made again without it. */
+async function keepBuiltPackages(run: Run, group: GroupAtWork, frozen: string): Promise<string> {
+  const folder = join(group.path!, 'wheels');
+  const lines: string[] = [];
+  for (const line of frozen.split('\n')) {
+    const [, name, source] = /^(\S+) @ (git\+.+)$/.exec(line.trim()) ?? [];
+    if (name === undefined || source === undefined) {
+      lines.push(line);
+      continue;
+    }
+    await run.host.makeFolder(folder);
+    const target = join(folder, name);
+    const python = join(group.venv_path!, 'bin/python');
+    await run.command([python, '-m', 'pip', 'wheel', '--no-deps', '--wheel-dir', target, `${name} @ ${source}`]);
+    const listed = await run.command([python, '-c', 'import os, sys; print(os.listdir(sys.argv[1])[0])', target], {
+      quiet: true,
+    });
+    lines.push(`${name} @ file://${encodeURI(join(target, listed.trim()))}`);
+  }
+  return lines.join('\n');
+}
+
+export interface Built {
+  env_info: string;
+  tasks: ReturnType<typeof tasksOfManifest>;
+}
+
+/** Makes the environment, installs the package and reads its tasks. For collection and reset alike. */
+export async function buildEnvironment(run: Run, group: GroupAtWork, place: Place): Promise<Built> {
+  const venv = group.venv_path!;
+  const installer = await run.step('environment', async () => {
+    const chosen = await installerFor(run, group, place);
+    await chosen.makeEnvironment(venv);
+    return chosen;
+  });
+  const pin = async (name: string, pins: Record<string, string>) => {
+    if (Object.keys(pins).length === 0) run.skip(name);
+    else await run.step(name, () => installer.install(venv, requirements(pins)));
+  };
+  await pin('pins before', group.pinned_package_versions_pre);
+  await run.step('package', () => installer.install(venv, [packageRequirement(group)]));
+  await pin('pins after', group.pinned_package_versions_post);
+  const env_info = await run.step('freeze', async () => keepBuiltPackages(run, group, await freeze(run, venv)));
+  return run.step('tasks', async () => {
+    const { manifest, packageRoot } = await findManifest(run, venv, group.pkg_name);
+    await checkExecutables(run, manifest, packageRoot);
+    const tasks = tasksOfManifest(manifest, { python: join(venv, 'bin/python'), packageRoot, version: group.version });
+    run.say(`Found ${manifest.task_list.length} tasks`);
+    return { env_info, tasks };
+  });
+}
+
+/** Makes the environment again from the list of what it held. */
+export async function rebuildEnvironment(run: Run, group: GroupAtWork, place: Place): Promise<void> {
+  const venv = group.venv_path!;
+  const installer = await run.step('environment', async () => {
+    const chosen = await installerFor(run, group, place);
+    await chosen.makeEnvironment(venv);
+    return chosen;
+  });
+  await run.step('packages', async () => {
+    const file = join(group.path!, '_requirements.txt');
+    await run.host.writeText(file, group.env_info!);
+    try {
+      await installer.installFile(venv, file);
+    } finally {
+      await run.host.remove(file);
+    }
+  });
+}
+
+/** What stands in the way of making the environment again later, so that it must not be removed now. */
+export async function removalProblem(run: Run, group: GroupAtWork): Promise<string | undefined> {
+  if (/github\.com/.test(group.env_info ?? '')) {
+    return 'The environment has packages that were installed from github.com and were not kept, so it could not be made again.';
+  }
+  if (
+    group.origin === 'wheel-file' &&
+    (group.archive_path === null || (await run.host.kindOf(group.archive_path)) !== 'file')
+  ) {
+    return 'The uploaded wheel is not there any more, so the environment could not be made again.';
+  }
+  return undefined;
+}

@@ -1,0 +1,159 @@
+/**
+ * One activity under way: its steps, its log, its commands.
+ *
+ *     await run.step('install', () => run.command([python, '-m', 'pip', 'install', spec]));
+ *
+ * The log is stored while a step runs, at most once a second, so that people can watch it grow. A long one keeps its
+ * beginning and its end.
+ */
+import type { ActivityStep } from '@service/contract';
+
+import type { Host, ProcessHandle } from '../../hosts/index.ts';
+
+/** A step that did not work; its message is for the person who asked. */
+export class StepFailed extends Error {}
+
+export interface CommandOptions {
+  cwd?: string;
+  env?: Record<string, string>;
+  /** Keeps the output out of the log: it is data. */
+  quiet?: boolean;
+}
+
+export interface Run {
+  host: Host;
+  step<T>(name: string, work: () => Promise<T>): Promise<T>;
+  /** Marks a step that is not needed this time. */
+  skip(name: string): void;
+  say(line: string): void;
+  /** Runs a command and gives back what it printed; fails the step when it fails. */
+  command(command: readonly [string, ...string[]], options?: CommandOptions): Promise<string>;
+  /** Stores what there is; call it at the end. */
+  close(failure?: string): Promise<void>;
+}
+
+export interface RunOptions {
+  host: Host;
+  steps: string[];
+  /** The log so far, when an earlier attempt wrote one. */
+  log: string;
+  save(log: string, steps: ActivityStep[]): Promise<void>;
+  remember(handle: ProcessHandle | null): Promise<void>;
+  now?: () => Date;
+}
+
+const SAVE_EVERY_MS = 1000;
+const LONGEST_BEGINNING = 200_000;
+const LONGEST_END = 600_000;
+
+/** A log that would grow without end loses its middle. */
+function createLog(text: string) {
+  let beginning = text.slice(0, LONGEST_BEGINNING);
+  let end = text.slice(LONGEST_BEGINNING).slice(-LONGEST_END);
+  let lost = Math.max(0, text.length - LONGEST_BEGINNING - LONGEST_END);
+  return {
+    add(more: string) {
+      // the database stores no NUL
+      const clean = more.replaceAll('\u0000', '\uFFFD').toWellFormed();
+      const room = LONGEST_BEGINNING - beginning.length;
+      beginning += clean.slice(0, room);
+      end += clean.slice(room);
+      if (end.length > 2 * LONGEST_END) {
+        lost += end.length - LONGEST_END;
+        end = end.slice(-LONGEST_END);
+      }
+    },
+    text: () => (lost === 0 ? beginning + end : `${beginning}\n… ${lost} characters left out …\n${end}`),
+  };
+}
+
+const stamp = (time: Date) => time.toISOString().replace('T', ' ').replace('Z', '').replace('.', ',');
+
+const shown = (command: readonly string[]) =>
+  command.map((part) => (/^[\w@%+=:,./[\]-]+$/.test(part) ? part : JSON.stringify(part))).join(' ');
+
+export function createRun(options: RunOptions): Run {
+  const { host, remember, save } = options;
+  const now = options.now ?? (() => new Date());
+  const log = createLog(options.log);
+  const steps: ActivityStep[] = options.steps.map((name) => ({
+    name,
+    status: 'pending',
+    timestamp_started: null,
+    timestamp_ended: null,
+    done: null,
+    total: null,
+    detail: null,
+  }));
+  const stepOf = (name: string) => steps.find((step) => step.name === name)!;
+  let saved = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+
+  const store = () => {
+    saved = saved.then(() => save(log.text(), steps)).catch(() => undefined);
+    return saved;
+  };
+  const soon = () => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      void store();
+    }, SAVE_EVERY_MS);
+  };
+  const say = (line: string) => {
+    log.add(`${stamp(now())} - ${line}\n`);
+    soon();
+  };
+
+  return {
+    host,
+    say,
+    skip(name) {
+      stepOf(name).status = 'skipped';
+    },
+    async step(name, work) {
+      const step = stepOf(name);
+      step.status = 'ongoing';
+      step.timestamp_started = now().toISOString();
+      say(`Step ${name}`);
+      await store();
+      try {
+        const result = await work();
+        step.status = 'OK';
+        return result;
+      } catch (error) {
+        step.status = 'failed';
+        step.detail = (error as Error).message.slice(0, 2000);
+        throw error;
+      } finally {
+        step.timestamp_ended = now().toISOString();
+        await store();
+      }
+    },
+    async command(command, { quiet, ...rest } = {}) {
+      say(`$ ${shown(command)}`);
+      let output = '';
+      const done = await host.run(command, {
+        ...rest,
+        onStart: remember,
+        onOutput: (text) => {
+          output += text;
+          if (quiet) return;
+          log.add(text);
+          soon();
+        },
+      });
+      await remember(null);
+      if (done.code === 0) return output;
+      const last = output.trim().split('\n').at(-1) ?? '';
+      const how = done.signal === null ? `ended with ${done.code}` : `was ended by ${done.signal}`;
+      throw new StepFailed(`${command[0].split('/').at(-1)} ${how}: ${last}`);
+    },
+    async close(failure) {
+      if (failure !== undefined) say(`Failed: ${failure}`);
+      clearTimeout(timer);
+      timer = undefined;
+      await store();
+      await saved;
+    },
+  };
+}

@@ -1,0 +1,53 @@
+/** Collection and the life of task groups on the wire. */
+import { tasks } from '@service/contract';
+
+import { usableProfile } from '../../accounts/index.ts';
+import { type Api, refuse } from '../../http/index.ts';
+import { type CollectParts, collectPip, collectPixi } from '../collect.ts';
+import { ask, resetPip, resetPixi } from '../lifecycle.ts';
+
+export interface LifecycleRouteParts extends CollectParts {
+  /** Resets can destroy an environment that works, so they are off unless a setting allows them. */
+  resetEnabled: boolean;
+}
+
+export function lifecycleRoutes(api: Api, parts: LifecycleRouteParts): void {
+  api.serve(tasks.collectPip, ({ user, body, query }) => collectPip(parts, user, body, query));
+  api.serve(tasks.collectPixi, ({ user, body, query }) => collectPixi(parts, user, body, query));
+
+  const own =
+    (action: 'deactivate' | 'reactivate' | 'delete') =>
+    async ({ user, params }: { user: Parameters<typeof usableProfile>[1]; params: { task_group_id: number } }) => {
+      await usableProfile(parts.db, user);
+      return ask(parts, params.task_group_id, { action, by: 'user', userId: user.id });
+    };
+  api.serve(tasks.deactivateTaskGroup, own('deactivate'));
+  api.serve(tasks.reactivateTaskGroup, own('reactivate'));
+  api.serve(tasks.deleteTaskGroup, own('delete'));
+  api.serve(tasks.deleteTaskGroupByDelete, own('delete'));
+
+  const anyones =
+    (action: 'deactivate' | 'reactivate' | 'delete') =>
+    ({ params }: { params: { task_group_id: number } }) =>
+      ask(parts, params.task_group_id, { action, by: 'admin' });
+  api.serve(tasks.adminDeactivateTaskGroup, anyones('deactivate'));
+  api.serve(tasks.adminReactivateTaskGroup, anyones('reactivate'));
+  api.serve(tasks.adminDeleteTaskGroup, anyones('delete'));
+
+  const requireReset = () => {
+    if (!parts.resetEnabled) {
+      throw refuse(
+        422,
+        'Resetting task groups is switched off. Set SERVICE_ENABLE_TASK_GROUP_RESET to true to allow it.',
+      );
+    }
+  };
+  api.serve(tasks.resetTaskGroupPip, ({ params, body }) => {
+    requireReset();
+    return resetPip(parts, params.task_group_id, body);
+  });
+  api.serve(tasks.resetTaskGroupPixi, ({ params, body }) => {
+    requireReset();
+    return resetPixi(parts, params.task_group_id, body);
+  });
+}

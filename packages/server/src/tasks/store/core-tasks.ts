@@ -1,0 +1,87 @@
+/** The SQL of core tasks. At most one of the tasks with the same name, package, version and resource is one. */
+import { sql, type Transaction } from 'kysely';
+
+import type { Tables } from '../../db/index.ts';
+import type { Executor } from './tasks.ts';
+
+export interface EqualTask {
+  id: number;
+  name: string;
+  pkg_name: string;
+  version: string;
+  resource_id: number;
+  is_core: boolean;
+}
+
+/** One change at a time until the transaction ends: whoever waits here sees what the other one did. */
+export async function holdCoreTasks(trx: Transaction<Tables>): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended('core tasks', 0))`.execute(trx);
+}
+
+/** The given tasks and all that are equal to them. */
+export async function equalTasks(db: Executor, taskIds: number[]): Promise<EqualTask[]> {
+  const { rows } = await sql<EqualTask>`
+    select t.id, t.name, g.pkg_name, g.version, g.resource_id, t.is_core
+    from tasks t join task_groups g on g.id = t.taskgroupv2_id
+    where (t.name, g.pkg_name, g.version, g.resource_id) in (
+      select t.name, g.pkg_name, g.version, g.resource_id
+      from tasks t join task_groups g on g.id = t.taskgroupv2_id
+      where t.id = any(${taskIds}::int[]))
+    order by t.id`.execute(db);
+  return rows;
+}
+
+/** Makes every task a normal one. */
+export async function clearCore(db: Executor): Promise<void> {
+  await db.updateTable('tasks').set({ is_core: false }).where('is_core', '=', true).execute();
+}
+
+export async function setCore(db: Executor, taskIds: number[], isCore: boolean): Promise<void> {
+  await db
+    .updateTable('tasks')
+    .set({ is_core: isCore })
+    .where('id', '=', sql<number>`any(${taskIds}::int[])`)
+    .execute();
+}
+
+/** The ids of the tasks of a group, or undefined when there is no such group. */
+export async function taskIdsOfGroup(db: Executor, groupId: number): Promise<number[] | undefined> {
+  const row = await db
+    .selectFrom('task_groups')
+    .leftJoin('tasks', 'tasks.taskgroupv2_id', 'task_groups.id')
+    .select(sql<number[]>`coalesce(array_agg(tasks.id) filter (where tasks.id is not null), '{}')`.as('ids'))
+    .where('task_groups.id', '=', groupId)
+    .groupBy('task_groups.id')
+    .executeTakeFirst();
+  return row?.ids;
+}
+
+export async function countCoreTasks(db: Executor): Promise<number> {
+  const { count } = await db
+    .selectFrom('tasks')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('is_core', '=', true)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+export interface Place {
+  resource_id: number;
+  user_group_id: number;
+}
+export type Triple = [pkg_name: string, version: string, task_name: string];
+
+/** The tasks with these names, wherever they are installed among these places. */
+export async function tasksNamed(db: Executor, places: Place[], triples: Triple[]): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`
+    select t.id
+    from unnest(${places.map((place) => place.resource_id)}::int[], ${places.map((place) => place.user_group_id)}::int[])
+      as place (resource_id, user_group_id)
+    join task_groups g on g.resource_id = place.resource_id and g.user_group_id = place.user_group_id
+    join unnest(${triples.map(([pkg_name]) => pkg_name)}::text[], ${triples.map(([, version]) => version)}::text[],
+      ${triples.map(([, , name]) => name)}::text[]) as wanted (pkg_name, version, name)
+      on wanted.pkg_name = g.pkg_name and wanted.version = g.version
+    join tasks t on t.taskgroupv2_id = g.id and t.name = wanted.name
+    group by t.id`.execute(db);
+  return rows.map((row) => row.id);
+}

@@ -1,0 +1,243 @@
+/** The SQL of task groups: reading them with their use, making and sharing them, and what stands in the way. */
+import { type Insertable, sql } from 'kysely';
+
+import type { Origin, PageRequest, User } from '@service/contract';
+
+import { brokenConstraint, contains, pageOf, rowsOf, type Tables } from '../../db/index.ts';
+import type { Executor } from './tasks.ts';
+import { isOffered, isReadable } from './visibility.ts';
+
+const COLUMNS = [
+  'task_groups.id',
+  'task_groups.user_id',
+  'task_groups.user_group_id',
+  'task_groups.resource_id',
+  'task_groups.origin',
+  'task_groups.pkg_name',
+  'task_groups.version',
+  'task_groups.python_version',
+  'task_groups.pixi_version',
+  'task_groups.path',
+  'task_groups.venv_path',
+  'task_groups.archive_path',
+  'task_groups.pip_extras',
+  'task_groups.pinned_package_versions_pre',
+  'task_groups.pinned_package_versions_post',
+  'task_groups.active',
+  'task_groups.timestamp_created',
+  'task_groups.timestamp_last_used',
+] as const;
+
+/** The workflows that use a task of the group, whoever they belong to. */
+const numWorkflows = sql<number>`(
+  select count(distinct workflow_tasks.workflow_id) from tasks
+  join workflow_tasks on workflow_tasks.task_id = tasks.id
+  where tasks.taskgroupv2_id = task_groups.id)`;
+
+const isInUse = sql<boolean>`exists (
+  select from tasks join workflow_tasks on workflow_tasks.task_id = tasks.id
+  where tasks.taskgroupv2_id = task_groups.id)`;
+
+/** How many submitted jobs have a task of the group in the part of the workflow that they run. */
+const waitingJobs = sql<{ taskgroupv2_id: number; num_submitted_jobs: number }>`(
+  select tasks.taskgroupv2_id, count(distinct jobs.id) as num_submitted_jobs
+  from jobs
+  join workflow_tasks on workflow_tasks.workflow_id = jobs.workflow_id
+    and workflow_tasks."order" between jobs.first_task_index and jobs.last_task_index
+  join tasks on tasks.id = workflow_tasks.task_id
+  where jobs.status = 'submitted'
+  group by tasks.taskgroupv2_id)`.as<'waiting'>(sql.ref('waiting'));
+
+const withUse = (db: Executor) =>
+  db
+    .selectFrom('task_groups')
+    .innerJoin('users', 'users.id', 'task_groups.user_id')
+    .leftJoin(waitingJobs, (join) => join.onRef('waiting.taskgroupv2_id', '=', 'task_groups.id'))
+    .select(COLUMNS)
+    .select([
+      'users.email as user_email',
+      numWorkflows.as('num_workflows'),
+      sql<number>`coalesce(waiting.num_submitted_jobs, 0)`.as('num_submitted_jobs'),
+    ]);
+
+export type GroupRow = Awaited<ReturnType<ReturnType<typeof withUse>['executeTakeFirstOrThrow']>>;
+
+/** What a person can use, by package; with the moment at which they joined the group that it is shared with. */
+export function listTaskGroups(db: Executor, user: User, only: { active: boolean; owner: boolean }) {
+  let query = withUse(db)
+    .leftJoin('group_members', (join) =>
+      join.onRef('group_members.group_id', '=', 'task_groups.user_group_id').on('group_members.user_id', '=', user.id),
+    )
+    .select('group_members.timestamp_joined')
+    .where((eb) => isOffered(eb, user));
+  if (only.active) query = query.where('task_groups.active', '=', true);
+  if (only.owner) query = query.where('task_groups.user_id', '=', user.id);
+  return query.orderBy('task_groups.pkg_name').orderBy('task_groups.id').execute();
+}
+
+export const findTaskGroup = (db: Executor, groupId: number): Promise<GroupRow | undefined> =>
+  withUse(db).where('task_groups.id', '=', groupId).executeTakeFirst();
+
+/** A task group, and whether the caller may read it. */
+export const findTaskGroupFor = (db: Executor, user: User, groupId: number) =>
+  withUse(db)
+    .select((eb) => isReadable(eb, user).as('readable'))
+    .where('task_groups.id', '=', groupId)
+    .executeTakeFirst();
+
+export interface TaskGroupFilter {
+  task_group_id?: number | undefined;
+  user_id?: number | undefined;
+  user_group_id?: number | undefined;
+  private?: boolean | undefined;
+  active?: boolean | undefined;
+  pkg_name?: string | undefined;
+  origin?: Origin | undefined;
+  timestamp_last_used_min?: string | undefined;
+  timestamp_last_used_max?: string | undefined;
+  resource_id?: number | undefined;
+  in_use?: boolean | undefined;
+}
+
+export async function pageOfTaskGroups(db: Executor, filter: TaskGroupFilter, page: PageRequest) {
+  let query = withUse(db);
+  if (filter.task_group_id !== undefined) query = query.where('task_groups.id', '=', filter.task_group_id);
+  if (filter.user_id !== undefined) query = query.where('task_groups.user_id', '=', filter.user_id);
+  if (filter.user_group_id !== undefined) query = query.where('task_groups.user_group_id', '=', filter.user_group_id);
+  if (filter.private !== undefined)
+    query = query.where('task_groups.user_group_id', filter.private ? 'is' : 'is not', null);
+  if (filter.active !== undefined) query = query.where('task_groups.active', '=', filter.active);
+  if (filter.pkg_name !== undefined) query = query.where('task_groups.pkg_name', 'ilike', contains(filter.pkg_name));
+  if (filter.origin !== undefined) query = query.where('task_groups.origin', '=', filter.origin);
+  if (filter.timestamp_last_used_min !== undefined)
+    query = query.where('task_groups.timestamp_last_used', '>=', filter.timestamp_last_used_min);
+  if (filter.timestamp_last_used_max !== undefined)
+    query = query.where('task_groups.timestamp_last_used', '<=', filter.timestamp_last_used_max);
+  if (filter.resource_id !== undefined) query = query.where('task_groups.resource_id', '=', filter.resource_id);
+  if (filter.in_use !== undefined) query = query.where(sql<boolean>`${isInUse} = ${filter.in_use}`);
+  const { count } = await query
+    .clearSelect()
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  const { limit, offset } = rowsOf(page);
+  const items = await query.orderBy('task_groups.id').limit(limit).offset(offset).execute();
+  return pageOf(page, count, items);
+}
+
+export type NewTaskGroup = Insertable<Tables['task_groups']>;
+
+export async function insertTaskGroup(db: Executor, group: NewTaskGroup): Promise<number> {
+  const { id } = await db.insertInto('task_groups').values(group).returning('id').executeTakeFirstOrThrow();
+  return id;
+}
+
+/** False when the task group is gone. */
+export async function shareTaskGroup(db: Executor, groupId: number, userGroupId: number | null): Promise<boolean> {
+  const changed = await db
+    .updateTable('task_groups')
+    .set({ user_group_id: userGroupId })
+    .where('id', '=', groupId)
+    .returning('id')
+    .execute();
+  return changed.length > 0;
+}
+
+export async function groupIdOf(db: Executor, name: string): Promise<number | undefined> {
+  const row = await db.selectFrom('user_groups').select('id').where('name', '=', name).executeTakeFirst();
+  return row?.id;
+}
+
+/** Whether a person is in a user group; undefined when there is no such group. */
+export async function membership(
+  db: Executor,
+  userId: number,
+  groupId: number,
+): Promise<{ isMember: boolean } | undefined> {
+  const row = await db
+    .selectFrom('user_groups')
+    .leftJoin('group_members', (join) =>
+      join.onRef('group_members.group_id', '=', 'user_groups.id').on('group_members.user_id', '=', userId),
+    )
+    .select('group_members.user_id')
+    .where('user_groups.id', '=', groupId)
+    .executeTakeFirst();
+  return row && { isMember: row.user_id !== null };
+}
+
+/** What makes a task group different from others. */
+export interface Identity {
+  user_id: number;
+  user_group_id: number | null;
+  resource_id: number;
+  pkg_name: string;
+  version: string;
+}
+
+const equalGroups = (db: Executor, { pkg_name, version }: Identity) =>
+  db
+    .selectFrom('task_groups')
+    .innerJoin('users', 'users.id', 'task_groups.user_id')
+    .leftJoin('task_group_activities as collection', (join) =>
+      join.onRef('collection.taskgroupv2_id', '=', 'task_groups.id').on('collection.action', '=', 'collect'),
+    )
+    .select(['task_groups.id', 'users.email', 'collection.id as activity_id', 'collection.status'])
+    .where('task_groups.pkg_name', '=', pkg_name)
+    .where('task_groups.version', '=', version);
+
+type Equal = Awaited<ReturnType<ReturnType<typeof equalGroups>['executeTakeFirst']>>;
+
+/** ` (task group 7; its collection, activity 12, is pending)` */
+function naming(group: Equal): string {
+  if (!group) return '';
+  const collection =
+    group.activity_id === null ? '' : `; its collection, activity ${group.activity_id}, has the status ${group.status}`;
+  return ` (task group ${group.id}${collection})`;
+}
+
+async function ownedText(db: Executor, group: Identity): Promise<string> {
+  const owned = await equalGroups(db, group)
+    .where('task_groups.user_id', '=', group.user_id)
+    .where('task_groups.resource_id', '=', group.resource_id)
+    .executeTakeFirst();
+  return (
+    `${group.pkg_name} ${group.version} exists already on this resource for this owner${naming(owned)}. ` +
+    'Use it, delete it first, or choose another version.'
+  );
+}
+
+const sharedText = ({ pkg_name, version }: Identity, equal: Equal) =>
+  `This user group has ${pkg_name} ${version} already${equal ? ` from ${equal.email}` : ''}${naming(equal)}. ` +
+  'Use that one, or choose another user group or private.';
+
+const equalInUserGroup = (db: Executor, group: Identity): Promise<Equal> =>
+  equalGroups(db, group).where('task_groups.user_group_id', '=', group.user_group_id).executeTakeFirst();
+
+/** Why a task group cannot be given to its user group, or nothing. */
+export async function sharedTwice(db: Executor, group: Identity): Promise<string | undefined> {
+  const equal = await equalInUserGroup(db, group);
+  return equal && sharedText(group, equal);
+}
+
+/**
+ * What to say when the database refused to insert or change a task group because there is such a one; undefined for other
+ * errors. `db` is not the transaction that failed: in that one nothing can be read any more.
+ *
+ *     catch (error) {
+ *       const text = await explainDuplicate(db, error, group);
+ *       throw text === undefined ? error : refuse(422, text);
+ *     }
+ */
+export async function explainDuplicate(db: Executor, error: unknown, group: Identity): Promise<string | undefined> {
+  switch (brokenConstraint(error)) {
+    case 'task_groups_owner_unique':
+      return ownedText(db, group);
+    case 'task_groups_user_group_unique':
+      return sharedText(group, await equalInUserGroup(db, group));
+    case 'task_groups_path_unique':
+      return 'Another task group is installed in this folder. Delete it first, or choose another version.';
+    case 'tasks_name_unique':
+      return 'Two tasks have the same name. Rename one of them.';
+    default:
+      return undefined;
+  }
+}
