@@ -19,7 +19,8 @@ import type { Logging } from './logging/index.ts';
 import { createMailer } from './mail/index.ts';
 import { datasetRoutes, projectRoutes, sharingRoutes, templateRoutes, workflowRoutes } from './projects/index.ts';
 import { maskedSettings, type Settings } from './settings/index.ts';
-import { adminTaskRoutes, taskRoutes } from './tasks/index.ts';
+import { type Queue, startQueue } from './queue/index.ts';
+import { ACTIVITY_WORK, activityHandler, adminTaskRoutes, lifecycleRoutes, taskRoutes } from './tasks/index.ts';
 import { VERSION } from './version.ts';
 
 const READY_WITHIN_MS = 5000;
@@ -30,6 +31,8 @@ export interface ServiceParts {
   logging: Logging;
   /** For tests: compare every answer with the contract. */
   checkAnswers?: boolean;
+  /** False where only the description of the API is wanted, and nothing is to be done. */
+  background?: boolean;
   /** The sign-in provider, where it is not the one of the settings. */
   provider?: Provider;
 }
@@ -60,6 +63,26 @@ function pathsOf(api: Api): Map<string, Set<string>> {
   return paths;
 }
 
+const TASK_GROUPS_AT_A_TIME = 4;
+
+/** Work that goes on when the answer has been given; it ends with the application. */
+function startBackground(
+  app: FastifyInstance,
+  { settings, database, logging, background }: ServiceParts,
+): Pick<Queue, 'wake'> {
+  if (background === false) return { wake: () => undefined };
+  const { db } = database;
+  const work = { db, dataDir: settings.start.SERVICE_DATA_DIR, packageIndex: settings.app.SERVICE_PACKAGE_INDEX };
+  const queue = startQueue({
+    db,
+    log: logging.logger('background'),
+    handlers: { [ACTIVITY_WORK]: activityHandler(work) },
+    places: TASK_GROUPS_AT_A_TIME,
+  });
+  app.addHook('onClose', () => queue.stop());
+  return queue;
+}
+
 export async function createService(parts: ServiceParts): Promise<FastifyInstance> {
   const { settings, database, logging } = parts;
   const { app: appSettings } = settings;
@@ -87,6 +110,13 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
   sharingRoutes(api, projectParts);
   templateRoutes(api, projectParts);
   datasetRoutes(api, { db: database.db });
+  lifecycleRoutes(api, {
+    ...projectParts,
+    queue: startBackground(app, parts),
+    dataDir: settings.start.SERVICE_DATA_DIR,
+    packageIndex: appSettings.SERVICE_PACKAGE_INDEX,
+    resetEnabled: appSettings.SERVICE_ENABLE_TASK_GROUP_RESET === 'true',
+  });
   taskRoutes(api, projectParts);
   adminTaskRoutes(api, { db: database.db });
   if (settings.signIn) {

@@ -121,19 +121,19 @@ const pythonVersion = () => choice(PYTHONS, 'literal_error');
 
 export const CollectPip = z
   .object({
-    package: z.string().optional(),
-    package_version: z.string().optional(),
-    package_extras: z.string().optional(),
-    python_version: pythonVersion().optional(),
-    pinned_package_versions_pre: pinned().optional(),
-    pinned_package_versions_post: pinned().optional(),
-    file: upload().optional(),
+    package: z.string().nullish(),
+    package_version: z.string().nullish(),
+    package_extras: z.string().nullish(),
+    python_version: pythonVersion().nullish(),
+    pinned_package_versions_pre: pinned().nullish(),
+    pinned_package_versions_post: pinned().nullish(),
+    file: upload().nullish(),
   })
   .meta({ id: 'CollectPip' });
 export type CollectPip = z.output<typeof CollectPip>;
 
 export const CollectPixi = z
-  .object({ file: upload(), pixi_version: trimmedText().optional(), use_pixi_lockfile: boolean().default(true) })
+  .object({ file: upload(), pixi_version: trimmedText().nullish(), use_pixi_lockfile: boolean().default(true) })
   .meta({ id: 'CollectPixi' });
 export type CollectPixi = z.output<typeof CollectPixi>;
 

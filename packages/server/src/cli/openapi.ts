@@ -15,7 +15,13 @@ export async function openapi({ openapiFile }: { openapiFile: string }): Promise
   // The pool connects when something is asked of it, and nothing is.
   const nowhere = { host: '127.0.0.1', port: 1, user: undefined, password: undefined, database: 'none' };
   const database = openDatabase(nowhere, { connections: 1 });
-  const app = await createService({ settings, database, logging: loggingFor(settings), provider: noProvider });
+  const app = await createService({
+    settings,
+    database,
+    logging: loggingFor(settings),
+    provider: noProvider,
+    background: false,
+  });
   const { body } = await app.inject('/openapi.json');
   writeFileSync(openapiFile, body);
   await app.close();

@@ -2,7 +2,7 @@
 import type { JsonObject, TaskType, User, WorkflowTask, WorkflowTaskReplace } from '@service/contract';
 
 import type { Database } from '../db/index.ts';
-import { compareVersions, parseVersion } from '../engine/pep440.ts';
+import { compareVersions, isVersion } from '../engine/pep440.ts';
 import { metaOnReplacement } from '../engine/task-meta.ts';
 import { refuse } from '../http/index.ts';
 import { type OtherVersion, otherVersions, tasksForUser, versionsInUse } from './store/tasks.ts';
@@ -25,9 +25,9 @@ export async function versionCandidates(db: Database, user: User, projectId: num
   const others = await otherVersions(db, user, workflowId);
   const byName = Map.groupBy(others, ({ pkg_name, name }: OtherVersion) => JSON.stringify([pkg_name, name]));
   return inUse.map(({ pkg_name, name, version, task_type, has_schema }) => {
-    if (!has_schema || !parseVersion(version)) return [];
+    if (!has_schema || !isVersion(version)) return [];
     return (byName.get(JSON.stringify([pkg_name, name])) ?? [])
-      .filter((other) => canBecome(task_type, other.type) && parseVersion(other.version))
+      .filter((other) => canBecome(task_type, other.type) && isVersion(other.version))
       .filter((other) => compareVersions(other.version, version) > 0)
       .sort((one, other) => compareVersions(one.version, other.version))
       .map((other) => ({ task_id: other.task_id, version: other.version }));

@@ -44,10 +44,10 @@ export interface CollectParts {
 /** Texts of a form that become part of a command: said in words what is wrong. */
 function checkedText(
   field: string,
-  written: string | undefined,
+  written: string | null | undefined,
   problem: (text: string) => string | undefined,
 ): string | undefined {
-  if (written === undefined) return undefined;
+  if (written == null) return undefined;
   const text = written.trim();
   if (text === '') throw refuse(422, `${field} is empty. Leave it out or fill it in.`);
   const wrong = commandProblem(text.replace(/[[\]]/g, '')) ?? problem(text);
@@ -131,7 +131,7 @@ async function accept(
   resource: Resource,
   visibility: Visibility,
   group: Group,
-  request: { file?: UploadedFile | undefined; use_pixi_lockfile?: boolean },
+  request: { file?: UploadedFile | null | undefined; use_pixi_lockfile?: boolean },
 ): Promise<Activity> {
   const user_group_id = await chooseUserGroup(parts.db, user, visibility, parts.defaultGroup);
   const path = folderOf(resource, user, group.pkg_name, group.version);
@@ -149,7 +149,7 @@ async function accept(
     () => true,
     () => false,
   );
-  const upload = request.file && (await keepUpload(parts.dataDir, request.file));
+  const upload = request.file ? await keepUpload(parts.dataDir, request.file) : undefined;
   try {
     const activity = await parts.db.transaction().execute(async (trx) => {
       const made = await store.insertGroup(trx, row);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { compareVersions, isPrerelease, isVersion, parseVersion } from '../../src/engine/pep440.ts';
+import { compareVersions, isPrerelease, isVersion } from '../../src/engine/pep440.ts';
 
 const ASCENDING = [
   ['0.1.dev27+g1458b59'],
@@ -41,8 +41,6 @@ const SPECIFICATION = [
   ['1.0.post456'],
   ['1.0.15'],
   ['1.1.dev1'],
-  ['20240101120000000000'],
-  ['20240101120000000001'],
   ['1!0.1'],
 ];
 
@@ -69,7 +67,7 @@ describe.each([
 it.each(['', 'weird', '1.0.', '1..0', '1.0-', '1.0+', '1.0+a..b', 'x1.0', '1.0 0', '1!', '1.0.foo', '1,0', '1.0a1b1'])(
   '%j is no version',
   (version) => {
-    expect(parseVersion(version)).toBeUndefined();
+    expect(isVersion(version)).toBe(false);
   },
 );
 
@@ -108,6 +106,6 @@ it('reads every text in no time, and compares both ways alike', () => {
     }),
     { numRuns: 2000 },
   );
-  expect(parseVersion('9'.repeat(1_000_000))).toBeUndefined();
+  expect(isVersion('9'.repeat(1_000_000))).toBe(false);
   expect(compareVersions('9'.repeat(1_000_000), '1')).toBeLessThan(0);
 });

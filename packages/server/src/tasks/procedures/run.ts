@@ -69,8 +69,14 @@ function createLog(text: string) {
 
 const stamp = (time: Date) => time.toISOString().replace('T', ' ').replace('Z', '').replace('.', ',');
 
+/** Addresses of indexes may hold credentials, which are for nobody's log. */
+const withoutCredentials = (text: string) => text.replace(/(\w+:\/\/)[^/@\s]+@/g, '$1***@');
+
 const shown = (command: readonly string[]) =>
-  command.map((part) => (/^[\w@%+=:,./[\]-]+$/.test(part) ? part : JSON.stringify(part))).join(' ');
+  command
+    .map(withoutCredentials)
+    .map((part) => (/^[\w@%+=:,./[\]-]+$/.test(part) ? part : JSON.stringify(part)))
+    .join(' ');
 
 export function createRun(options: RunOptions): Run {
   const { host, remember, save } = options;

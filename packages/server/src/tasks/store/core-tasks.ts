@@ -4,6 +4,8 @@ import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../../db/index.ts';
 import type { Executor } from './tasks.ts';
 
+const CORE_TASKS_LOCK = 7_310_203;
+
 export interface EqualTask {
   id: number;
   name: string;
@@ -15,7 +17,7 @@ export interface EqualTask {
 
 /** One change at a time until the transaction ends: whoever waits here sees what the other one did. */
 export async function holdCoreTasks(trx: Transaction<Tables>): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended('core tasks', 0))`.execute(trx);
+  await sql`select pg_advisory_xact_lock(${CORE_TASKS_LOCK})`.execute(trx);
 }
 
 /** The given tasks and all that are equal to them. */
