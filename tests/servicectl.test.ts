@@ -87,7 +87,7 @@ describe('servicectl', () => {
 
   it('set-db makes the tables, and is content when they are there', () => {
     const first = run(['set-db']);
-    expect([first.code, first.err]).toEqual([0, 'Applied 0001-accounts\n']);
+    expect([first.code, first.err]).toEqual([0, expect.stringMatching(/^(Applied \d{4}-[\w-]+\n)+$/)]);
     expect(first.out.trim().split('\n')).toHaveLength(2);
     expect(run(['set-db'])).toMatchObject({ code: 0, err: '' });
   });
@@ -272,6 +272,42 @@ describe('submissions', () => {
   });
 });
 
+describe('recent', () => {
+  it('lists jobs and activities that go on or ended lately, and says whether a restart is safe', async () => {
+    run(['set-db']);
+    await query(`
+      insert into users (id, email, hashed_password, project_dirs) values (1, 'a@example.org', '', '{/p}');
+      insert into jobs (user_email, status, start_timestamp, end_timestamp, first_task_index, last_task_index,
+        dataset_dump, workflow_dump, project_dump, fractal_server_version)
+      select 'b@example.org', s.status, s.started, s.ended, 0, 0, '{}', '{}', '{}', '0' from (values
+        ('failed', now() - interval '1 hour', now() - interval '3 minutes'),
+        ('done', now() - interval '1 day', now() - interval '3 minutes'),
+        ('done', now() - interval '1 hour', now() - interval '3 minutes'),
+        ('done', now() - interval '1 hour', now() - interval '30 minutes')) s (status, started, ended);
+      insert into task_group_activities (user_id, pkg_name, version, status, action, fractal_server_version,
+        timestamp_started, timestamp_ended)
+      select 1, 'pkg', '1.0', s.status, 'collect', '0', '2026-01-02T03:04:05.6Z', s.ended from (values
+        ('failed', now()), ('OK', now()), ('OK', now() - interval '2 hours')) s (status, ended)`);
+    const idle = run(['recent']);
+    expect(idle.code).toBe(0);
+    expect(idle.out).toMatch(/^## Summary\nNothing runs; 5 .* A restart is safe\.\n\n## Recent jobs\n/);
+    const ids = (out: string) => [...out.matchAll(/^ID=(\d+) by/gm)].map(([, id]) => Number(id));
+    expect(ids(idle.out)).toEqual([3, 2, 1, 2, 1]);
+    expect(idle.out).toContain(
+      '## Recent task-group activities\nID=2 by a@example.org collect pkg 1.0 OK start=2026-01-02 03:04:05 end=20',
+    );
+    expect(ids(run(['recent', '--minutes', '99999999999999999999']).out)).toHaveLength(7);
+    await query(`
+      update jobs set status = 'submitted', end_timestamp = null where id = 4;
+      update task_group_activities set status = 'pending', timestamp_ended = null where id = 3;
+      update task_group_activities set status = 'ongoing', timestamp_ended = null where id = 1`);
+    const busy = run(['recent', '--minutes', '0']);
+    expect(busy.out).toMatch(/^## Summary\n3 .* Wait for them before a restart\.\n\n## Recent jobs\n/);
+    expect(ids(busy.out)).toEqual([4, 1, 3]);
+    expect(busy.out).toMatch(/ID=4 by b@example\.org submitted start=[\d-]+ [\d:]+ end=-\n/);
+  });
+});
+
 describe('sync-core-tasks', () => {
   it('reads its files and says what does not exist', async () => {
     run(['set-db']);
@@ -291,5 +327,61 @@ describe('sync-core-tasks', () => {
     expect(run(pairs([{ resource_id, user_group_id: 987 }])).code).toBe(1);
     expect(run(pairs({})).code).toBe(1);
     expect(run([...pairs([]), '--add', file('add.json', [['pkg', '1.0']])]).code).toBe(1);
+  });
+
+  it('makes exactly the wanted tasks core tasks, everything or nothing', async () => {
+    run(['set-db']);
+    run(['init-db-data', '--resource', 'default', '--profile', 'default']);
+    await query(`
+      insert into users (id, email, hashed_password, project_dirs) values (1, 'a@example.org', '', '{/p}');
+      insert into user_groups (id, name) values (100, 'other');
+      insert into task_groups (id, user_id, user_group_id, resource_id, origin, pkg_name, version)
+      select g.id, 1, g.group_id, r.id, 'pypi', g.pkg_name, g.version from resources r, (values
+        (1, (select id from user_groups where name = 'All'), 'pkg', '1.0'), (2, 100, 'pkg', '2.0'),
+        (3, null, 'other', '1.0')) g (id, group_id, pkg_name, version);
+      insert into tasks (id, taskgroupv2_id, name, type, version, is_core) values
+        (1, 1, 'A', 'parallel', '1', true), (2, 1, 'B', 'parallel', '1', false), (3, 2, 'A', 'parallel', '1', true),
+        (4, 3, 'A', 'parallel', '1', true)`);
+    const [place] = await query<{ resource_id: number; user_group_id: number }>(
+      "select r.id as resource_id, g.id as user_group_id from resources r, user_groups g where g.name = 'All'",
+    );
+    const core = async () =>
+      (await query<{ id: number }>('select id from tasks where is_core order by id')).map(({ id }) => id);
+    const pairs = file('places.json', [place, place]);
+    const sync = (...args: string[]) => run(['sync-core-tasks', '--resources-and-groups', pairs, ...args]);
+
+    const broken = file('unknown.json', [{ ...place, user_group_id: 987 }]);
+    expect(run(['sync-core-tasks', '--resources-and-groups', broken])).toMatchObject({
+      code: 1,
+      out: 'Core tasks before: 3\nCore tasks now: 3 (0 wanted)\n',
+    });
+    const base = file('base2.json', [
+      ['pkg', '1.0', 'A'],
+      ['pkg', '2.0', 'A'],
+      ['none', '1.0', 'A'],
+    ]);
+    const add = file('add2.json', [
+      ['pkg', '1.0', 'B'],
+      ['pkg', '1.0', 'B'],
+    ]);
+    expect(sync('--base', base, '--add', add)).toMatchObject({
+      code: 0,
+      out: 'Core tasks before: 3\nCore tasks now: 2 (4 wanted)\n',
+    });
+    expect(await core()).toEqual([1, 2]);
+    expect(sync('--base', base, '--add', add, '--remove', file('remove2.json', [['pkg', '1.0', 'A']])).code).toBe(0);
+    expect(await core()).toEqual([2]);
+
+    await query(`
+      insert into users (id, email, hashed_password, project_dirs) values (2, 'b@example.org', '', '{/p}');
+      insert into task_groups (id, user_id, user_group_id, resource_id, origin, pkg_name, version)
+      select 4, 2, 100, id, 'pypi', 'pkg', '1.0' from resources;
+      insert into tasks (id, taskgroupv2_id, name, type, version) values (5, 4, 'A', 'parallel', '1')`);
+    const both = file('both.json', [place, { ...place, user_group_id: 100 }]);
+    const twice = run(['sync-core-tasks', '--resources-and-groups', both, '--base', base]);
+    expect(twice).toMatchObject({ code: 1, err: expect.stringContaining('A of pkg 1.0') });
+    expect(await core()).toEqual([2]);
+    expect(sync().code).toBe(0);
+    expect(await core()).toEqual([]);
   });
 });

@@ -31,9 +31,9 @@ export const ManifestTask = z
   })
   .superRefine((task, ctx) => {
     const refused = (field: string, message: string) =>
-      addProblem(ctx as z.core.$RefinementCtx, { type: 'value_error', message: `Value error, ${message}` }, [field]);
+      addProblem(ctx, { type: 'value_error', message: `Value error, ${message}` }, [field]);
     if (task.executable_non_parallel === null && task.executable_parallel === null) {
-      addProblem(ctx as z.core.$RefinementCtx, {
+      addProblem(ctx, {
         type: 'value_error',
         message: 'Value error, A task needs executable_parallel, executable_non_parallel or both.',
       });
@@ -68,7 +68,7 @@ export const Manifest = z
   .superRefine((manifest, ctx) => {
     if (!manifest.has_args_schemas) return;
     const refused = (path: (string | number)[], message: string) =>
-      addProblem(ctx as z.core.$RefinementCtx, { type: 'value_error', message: `Value error, ${message}` }, path);
+      addProblem(ctx, { type: 'value_error', message: `Value error, ${message}` }, path);
     if (!manifest.args_schema_version?.trim()) {
       refused(['args_schema_version'], 'With has_args_schemas the manifest names its args_schema_version.');
     }

@@ -15,8 +15,8 @@ export interface RunOptions {
   cwd?: string;
   /** Added to the environment that commands get anyway. */
   env?: Record<string, string>;
-  /** Called with what the command prints, while it runs. */
-  onOutput?: (text: string) => void;
+  /** Called with what the command prints, while it runs; never with half a character. */
+  onOutput?: (text: string, from: 'stdout' | 'stderr') => void;
   onStart?: (handle: ProcessHandle) => Promise<void> | void;
   /** Ends the command and all it started. */
   signal?: AbortSignal;

@@ -50,18 +50,25 @@ function run(command: readonly [string, ...string[]], options: RunOptions = {}):
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     });
-    const hear = (chunk: Buffer) => options.onOutput?.(chunk.toString());
-    child.stdout.on('data', hear);
-    child.stderr.on('data', hear);
+    for (const from of ['stdout', 'stderr'] as const) {
+      // a character may come in two pieces, which the decoder of the stream puts together
+      child[from].setEncoding('utf8').on('data', (text: string) => options.onOutput?.(text, from));
+    }
     const abort = () => void (child.pid !== undefined && endGroup(child.pid));
     options.signal?.addEventListener('abort', abort, { once: true });
+    if (options.signal?.aborted) abort();
     child.once('error', reject);
     child.once('close', (code, signal) => {
       options.signal?.removeEventListener('abort', abort);
       resolve({ code, signal });
     });
     if (child.pid !== undefined && options.onStart) {
-      Promise.resolve(options.onStart({ pid: child.pid, started: startOf(child.pid) })).catch(reject);
+      const told = async (pid: number) => options.onStart!({ pid, started: startOf(pid) });
+      // a command that nobody knows of must not go on
+      told(child.pid).catch((error: unknown) => {
+        abort();
+        reject(error);
+      });
     }
   });
 }

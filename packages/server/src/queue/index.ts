@@ -18,7 +18,7 @@ const LEASE_SECONDS = 30;
 const RENEW_MS = 10_000;
 const LOOK_MS = 2000;
 const RETRY_SECONDS = 10;
-const MOST_ATTEMPTS = 5;
+export const MOST_ATTEMPTS = 5;
 
 export interface WorkContext {
   attempt: number;
@@ -45,6 +45,8 @@ export interface QueueOptions {
   handlers: Record<string, Handler>;
   /** How many works at a time in this process. */
   places: number;
+  /** How long to wait after a failure. */
+  retrySeconds?: number;
 }
 
 /** Gives back the work of processes of this machine that are no more. */
@@ -54,13 +56,10 @@ async function releaseOfTheDead(db: Database): Promise<void> {
     ({ leased_by }) =>
       leased_by.startsWith(here) && !isProcessAlive(Number(leased_by.slice(here.length).split('#')[0])),
   );
-  await store.releaseWork(
-    db,
-    dead.map(({ id }) => id),
-  );
+  for (const work of dead) await store.releaseWork(db, work);
 }
 
-export function startQueue({ db, log, handlers, places }: QueueOptions): Queue {
+export function startQueue({ db, log, handlers, places, retrySeconds = RETRY_SECONDS }: QueueOptions): Queue {
   const worker = `${hostname()}:${process.pid}#${Math.random().toString(36).slice(2)}`;
   const running = new Map<number, Promise<void>>();
   let stopped = false;
@@ -78,7 +77,7 @@ export function startQueue({ db, log, handlers, places }: QueueOptions): Queue {
       await store.finishWork(db, item.id);
     } catch (error) {
       log.error(`Background work ${item.kind} ${item.subject_id} failed, attempt ${item.attempts}`, error);
-      const settle = last ? store.finishWork(db, item.id) : store.postponeWork(db, item.id, RETRY_SECONDS);
+      const settle = last ? store.finishWork(db, item.id) : store.postponeWork(db, item.id, retrySeconds);
       await settle.catch((late: unknown) => log.error('Background work could not be given back', late));
     }
   }

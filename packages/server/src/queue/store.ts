@@ -79,7 +79,12 @@ export async function leasedWork(db: Database): Promise<{ id: number; leased_by:
   return rows as { id: number; leased_by: string }[];
 }
 
-export async function releaseWork(db: Database, ids: number[]): Promise<void> {
-  if (ids.length === 0) return;
-  await db.updateTable('background_work').set({ leased_by: null, leased_until: null }).where('id', 'in', ids).execute();
+/** Gives work back, unless somebody else has taken it meanwhile. */
+export async function releaseWork(db: Database, { id, leased_by }: { id: number; leased_by: string }): Promise<void> {
+  await db
+    .updateTable('background_work')
+    .set({ leased_by: null, leased_until: null })
+    .where('id', '=', id)
+    .where('leased_by', '=', leased_by)
+    .execute();
 }

@@ -49,11 +49,15 @@ print(json.dumps({"status": answer.status_code, "type": answer.headers.get("Cont
 /** Runs a short Python program and reads the JSON it prints. */
 async function askPython<T>(host: Host, python: string, program: string, args: string[] = []): Promise<T> {
   let output = '';
+  let everything = '';
   const done = await host.run([python, '-c', program, ...args], {
-    onOutput: (text) => (output += text),
+    onOutput: (text, from) => {
+      everything += text;
+      if (from === 'stdout') output += text;
+    },
     signal: AbortSignal.timeout(30_000),
   });
-  if (done.code !== 0) throw new Error(output.trim().split('\n').at(-1) ?? 'no answer');
+  if (done.code !== 0) throw new Error(everything.trim().split('\n').at(-1) || 'no answer');
   return JSON.parse(output.trim().split('\n').at(-1)!) as T;
 }
 
@@ -103,12 +107,17 @@ function versionOfFile(filename: string, name: string): string | undefined {
   return undefined;
 }
 
+const isSameVersion = (one: string, other: string) =>
+  isVersion(one) && isVersion(other) && compareVersions(one, other) === 0;
+
 function gather(files: { filename: string; yanked: boolean }[], name: string, listed: string[] = []): ListedVersion[] {
   const found = new Map<string, boolean>(listed.map((version) => [version, false]));
   const seen = new Set<string>();
   for (const { filename, yanked } of files) {
-    const version = versionOfFile(filename, name);
-    if (version === undefined) continue;
+    const written = versionOfFile(filename, name);
+    if (written === undefined) continue;
+    // old files write versions otherwise than lists do: 1.0.alpha1 for 1.0a1
+    const version = found.has(written) ? written : (listed.find((one) => isSameVersion(one, written)) ?? written);
     // a version is yanked when all of its files are
     found.set(version, yanked && (seen.has(version) ? found.get(version)! : true));
     seen.add(version);
@@ -116,7 +125,9 @@ function gather(files: { filename: string; yanked: boolean }[], name: string, li
   return [...found].map(([version, yanked]) => ({ version, yanked }));
 }
 
-const ANCHOR = /<a\b([^>]*)>([^<]*)<\/a>/gi;
+// quotes may hold a ">", as in data-requires-python=">=3.8"
+const ANCHOR = /<a\b((?:"[^"]*"|'[^']*'|[^>"'])*)>([^<]*)<\/a>/gi;
+const isYanked = (attributes: string) => /\sdata-yanked\b/i.test(attributes.replace(/"[^"]*"|'[^']*'/g, '""'));
 
 /** Reads the page in either form that indexes answer with. */
 export function versionsOfPage(page: IndexPage, name: string): ListedVersion[] {
@@ -133,7 +144,7 @@ export function versionsOfPage(page: IndexPage, name: string): ListedVersion[] {
   }
   const links = [...page.text.matchAll(ANCHOR)];
   return gather(
-    links.map(([, attributes, text]) => ({ filename: text!.trim(), yanked: /\bdata-yanked\b/i.test(attributes!) })),
+    links.map(([, attributes, text]) => ({ filename: text!.trim(), yanked: isYanked(attributes!) })),
     name,
   );
 }
@@ -153,12 +164,10 @@ function newest(candidates: ListedVersion[]): string | undefined {
     .at(-1);
 }
 
-/** The version that is meant: the newest, exactly this one, or the newest that begins with it (`1.2` means `1.2.x`). */
+/** The version that is meant: the newest, exactly this one, the newest that begins with it (`1.2` means `1.2.x`), or an equal one. */
 export function chosenVersion(asked: string | undefined, listed: ListedVersion[]): string | undefined {
   if (asked === undefined) return newest(listed);
   if (listed.some(({ version }) => version === asked)) return asked;
-  const equal = listed.find(
-    ({ version }) => isVersion(asked) && isVersion(version) && compareVersions(asked, version) === 0,
-  );
-  return equal?.version ?? newest(listed.filter(({ version }) => version.startsWith(`${asked}.`)));
+  const beginning = newest(listed.filter(({ version }) => version.startsWith(`${asked}.`)));
+  return beginning ?? listed.find(({ version }) => isSameVersion(version, asked))?.version;
 }

@@ -25,6 +25,9 @@ export function pinsProblem(pins: Record<string, string>): string | undefined {
   return undefined;
 }
 
+/** Names of files become names of folders, which get something added when they are moved aside; systems allow 255 characters. */
+const LONGEST_FILENAME = 200;
+
 interface Named {
   name: string;
   version: string;
@@ -34,7 +37,8 @@ interface Named {
 export function wheelNameParts(filename: string): Named | { problem: string } {
   const parts = filename.replace(/\.whl$/, '').split('-');
   const [name, version] = parts;
-  const fits = filename.endsWith('.whl') && (parts.length === 5 || parts.length === 6);
+  const fits =
+    filename.endsWith('.whl') && filename.length <= LONGEST_FILENAME && (parts.length === 5 || parts.length === 6);
   if (!fits || !NAME.test(name!) || !VERSION.test(version!) || !/^[\w.+!-]+$/.test(filename)) {
     return { problem: `"${filename}" is not the name of a wheel, such as package-1.0-py3-none-any.whl.` };
   }
@@ -45,8 +49,8 @@ export function wheelNameParts(filename: string): Named | { problem: string } {
 export function archiveNameParts(filename: string): Named | { problem: string } {
   const parts = filename.replace(/\.tar\.gz$/, '').split('-');
   const [name, version] = parts;
-  const fits = filename.endsWith('.tar.gz') && parts.length === 2 && NAME.test(name!) && VERSION.test(version!);
-  if (!fits || version!.includes('..'))
+  const fits = filename.endsWith('.tar.gz') && filename.length <= LONGEST_FILENAME && parts.length === 2;
+  if (!fits || !NAME.test(name!) || !VERSION.test(version!) || filename.includes('..'))
     return { problem: `"${filename}" must be called package-version.tar.gz, with one "-".` };
   return { name: name!, version: version! };
 }

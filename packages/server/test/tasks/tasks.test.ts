@@ -198,7 +198,9 @@ describe('creating a task', () => {
   });
 
   it('refuses names that are too long for an index', async () => {
-    const name = Array.from({ length: 4000 }, () => String.fromCodePoint(0x4e00 + Math.floor(Math.random() * 9000))).join('');
+    const name = Array.from({ length: 4000 }, () =>
+      String.fromCodePoint(0x4e00 + Math.floor(Math.random() * 9000)),
+    ).join('');
     expect((await client.post(URL, body({ name }))).status).toBe(422);
   });
 
@@ -407,8 +409,9 @@ describe('two hundred groups of thirty tasks', () => {
         answer = (await caller.get(path)).body;
       });
       expect([path, count(answer)]).toEqual([path, 6000]);
-      if (statements.length > 5) console.log(statements.map((x) => x.slice(0, 90)));
-      expect([path, statements.length]).toEqual([path, expect.toSatisfy((number: number) => number <= 5)]);
+      // the queue looks for work now and then
+      const own = statements.filter((statement) => !statement.includes('background_work'));
+      expect(own.length).toBeLessThanOrEqual(5);
     }
   });
 });

@@ -16,7 +16,7 @@ export class StepFailed extends Error {}
 export interface CommandOptions {
   cwd?: string;
   env?: Record<string, string>;
-  /** Keeps the output out of the log: it is data. */
+  /** Keeps the output out of the log: it is data. Warnings, which go to stderr, are not. */
   quiet?: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface Run {
   /** Marks a step that is not needed this time. */
   skip(name: string): void;
   say(line: string): void;
-  /** Runs a command and gives back what it printed; fails the step when it fails. */
+  /** Runs a command and gives back what it printed to stdout; fails the step when it fails. */
   command(command: readonly [string, ...string[]], options?: CommandOptions): Promise<string>;
   /** Stores what there is; call it at the end. */
   close(failure?: string): Promise<void>;
@@ -63,20 +63,19 @@ function createLog(text: string) {
         end = end.slice(-LONGEST_END);
       }
     },
-    text: () => (lost === 0 ? beginning + end : `${beginning}\n… ${lost} characters left out …\n${end}`),
+    text: () =>
+      // where the middle is missing, half a character may stand on either side
+      lost === 0 ? beginning + end : `${beginning}\n… ${lost} characters left out …\n${end}`.toWellFormed(),
   };
 }
 
 const stamp = (time: Date) => time.toISOString().replace('T', ' ').replace('Z', '').replace('.', ',');
 
 /** Addresses of indexes may hold credentials, which are for nobody's log. */
-const withoutCredentials = (text: string) => text.replace(/(\w+:\/\/)[^/@\s]+@/g, '$1***@');
+const withoutCredentials = (text: string) => text.replace(/:\/\/[^/\s]+@/g, '://***@');
 
 const shown = (command: readonly string[]) =>
-  command
-    .map(withoutCredentials)
-    .map((part) => (/^[\w@%+=:,./[\]-]+$/.test(part) ? part : JSON.stringify(part)))
-    .join(' ');
+  command.map((part) => (/^[\w@%+=:,./[\]-]+$/.test(part) ? part : JSON.stringify(part))).join(' ');
 
 export function createRun(options: RunOptions): Run {
   const { host, remember, save } = options;
@@ -96,7 +95,7 @@ export function createRun(options: RunOptions): Run {
   let timer: NodeJS.Timeout | undefined;
 
   const store = () => {
-    saved = saved.then(() => save(log.text(), steps)).catch(() => undefined);
+    saved = saved.then(() => save(withoutCredentials(log.text()), steps)).catch(() => undefined);
     return saved;
   };
   const soon = () => {
@@ -138,21 +137,23 @@ export function createRun(options: RunOptions): Run {
     async command(command, { quiet, ...rest } = {}) {
       say(`$ ${shown(command)}`);
       let output = '';
+      let everything = '';
       const done = await host.run(command, {
         ...rest,
         onStart: remember,
-        onOutput: (text) => {
-          output += text;
-          if (quiet) return;
+        onOutput: (text, from) => {
+          everything += text;
+          if (from === 'stdout') output += text;
+          if (quiet && from === 'stdout') return;
           log.add(text);
           soon();
         },
       });
       await remember(null);
       if (done.code === 0) return output;
-      const last = output.trim().split('\n').at(-1) ?? '';
+      const last = everything.trim().split('\n').at(-1) ?? '';
       const how = done.signal === null ? `ended with ${done.code}` : `was ended by ${done.signal}`;
-      throw new StepFailed(`${command[0].split('/').at(-1)} ${how}: ${last}`);
+      throw new StepFailed(`${command[0].split('/').at(-1)} ${how}: ${withoutCredentials(last)}`);
     },
     async close(failure) {
       if (failure !== undefined) say(`Failed: ${failure}`);

@@ -30,17 +30,19 @@ function filtered(db: Executor, filter: TaskFilter) {
     .leftJoin('user_groups', 'user_groups.id', 'task_groups.user_group_id');
   if (filter.id !== undefined) query = query.where('tasks.id', '=', filter.id);
   if (filter.version !== undefined) query = query.where('tasks.version', '=', filter.version);
-  if (filter.name !== undefined) query = query.where('tasks.name', 'ilike', contains(filter.name));
   if (filter.task_type !== undefined) query = query.where('tasks.type', '=', filter.task_type);
+  const parts = [
+    ['tasks.name', filter.name],
+    ['tasks.authors', filter.author],
+    ['task_groups.pkg_name', filter.task_group],
+  ] as const;
+  for (const [column, text] of parts) if (text !== undefined) query = query.where(column, 'ilike', contains(text));
   for (const column of ['category', 'modality'] as const) {
     const text = filter[column];
     if (text !== undefined) query = query.where(sql<boolean>`lower(${sql.ref(`tasks.${column}`)}) = lower(${text})`);
   }
-  if (filter.author !== undefined) query = query.where('tasks.authors', 'ilike', contains(filter.author));
   if (filter.resource_id !== undefined) query = query.where('task_groups.resource_id', '=', filter.resource_id);
   if (filter.owner_id !== undefined) query = query.where('task_groups.user_id', '=', filter.owner_id);
-  if (filter.task_group !== undefined)
-    query = query.where('task_groups.pkg_name', 'ilike', contains(filter.task_group));
   if (filter.core !== undefined) query = query.where('tasks.is_core', '=', filter.core);
   if (filter.private !== undefined)
     query = query.where('task_groups.user_group_id', filter.private ? 'is' : 'is not', null);

@@ -1,0 +1,354 @@
+/** Task packages, really installed: from the package index, and from uploaded wheels without any index. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { addPerson, addProfile, type Person } from '../packages/server/test/support/plates.ts';
+import { type Client, startService, type TestService } from '../packages/server/test/support/server.ts';
+import { remove, temporaryFolder } from './support/processes.ts';
+import { buildWheel, goodFiles, manifest, TASK, uploadForm } from './support/wheels.ts';
+
+const folder = temporaryFolder('collection');
+afterAll(() => remove(folder));
+
+const PYTHON = execFileSync(
+  'python3',
+  ['-c', 'import sys; print(sys.executable); print("%d.%d" % sys.version_info[:2])'],
+  {
+    encoding: 'utf8',
+  },
+)
+  .trim()
+  .split('\n') as [string, string];
+
+interface Place {
+  service: TestService;
+  person: Person;
+  client: Client;
+  tasksDir: string;
+  dataDir: string;
+}
+
+/** A service with somebody who can collect. */
+async function startPlace(name: string, settings: Record<string, string>): Promise<Place> {
+  const dataDir = join(folder, name, 'data');
+  const tasksDir = join(folder, name, 'tasks');
+  const service = await startService({
+    settings: { SERVICE_DATA_DIR: dataDir, SERVICE_ENABLE_TASK_GROUP_RESET: 'true', ...settings },
+  });
+  const profile = await addProfile(service);
+  await service.database.db
+    .updateTable('resources')
+    .set({
+      tasks_local_dir: tasksDir,
+      tasks_python_config: JSON.stringify({
+        default_version: PYTHON[1],
+        versions: { [PYTHON[1]]: PYTHON[0] },
+        pip_cache_dir: null,
+      }),
+    })
+    .execute();
+  const person = await addPerson(service, profile);
+  return { service, person, client: person.client, tasksDir, dataDir };
+}
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look into bodies of every shape
+type Body = any;
+
+async function finished(client: Client, activity: { id: number }): Promise<Body> {
+  let body: Body;
+  await expect
+    .poll(async () => (body = (await client.get(`/api/v2/task-group/activity/${activity.id}/`)).body).status, {
+      timeout: 110_000,
+      interval: 200,
+    })
+    .toMatch(/^(OK|failed)$/);
+  return body;
+}
+
+const upload = (client: Client, path: string, fields: Record<string, string> = {}) =>
+  client.raw('/api/v2/task/collect/pip/', { method: 'POST', body: uploadForm(path, fields) });
+const collect = (client: Client, fields: Record<string, string>) =>
+  client.raw('/api/v2/task/collect/pip/', { method: 'POST', body: new URLSearchParams(fields) });
+const act = async (client: Client, group: number, action: string) =>
+  finished(client, (await client.post(`/api/v2/task-group/${group}/${action}/`, {})).body);
+
+const leftOvers = ({ tasksDir, dataDir }: Place) => {
+  const below = (path: string): string[] =>
+    existsSync(path)
+      ? readdirSync(path, { recursive: true, withFileTypes: true })
+          .filter((entry) => entry.isFile())
+          .map((entry) => entry.name)
+      : [];
+  return [...below(tasksDir), ...below(join(dataDir, 'uploads'))];
+};
+
+describe('with the package index', () => {
+  let place: Place;
+  beforeAll(async () => {
+    place = await startPlace('index', {});
+  });
+
+  it('the newest fractal-tasks-core is collected by name, taken apart, put together again and deleted', async () => {
+    const { client } = place;
+    const asked = await collect(client, { package: 'Fractal_Tasks.Core', python_version: PYTHON[1] });
+    expect(asked.status).toBe(202);
+    expect(asked.body).toMatchObject({
+      status: 'pending',
+      action: 'collect',
+      pkg_name: 'fractal-tasks-core',
+      log: null,
+    });
+    const group = asked.body.taskgroupv2_id as number;
+    const done = await finished(client, asked.body);
+    expect([done.status, done.log]).toEqual(['OK', expect.stringContaining('Found')]);
+    expect(done.steps.map((step: { status: string }) => step.status)).toEqual([
+      'OK',
+      'OK',
+      'skipped',
+      'OK',
+      'skipped',
+      'OK',
+      'OK',
+    ]);
+    const read = (await client.get(`/api/v2/task-group/${group}/`)).body;
+    expect(read).toMatchObject({ origin: 'pypi', active: true, python_version: PYTHON[1] });
+    expect(read.task_list.length).toBeGreaterThan(5);
+    const [python, script] = read.task_list
+      .find((task: { command_parallel: string | null }) => task.command_parallel)!
+      .command_parallel.split(' ');
+    expect([python, existsSync(script)]).toEqual([join(read.venv_path, 'bin/python'), true]);
+    const packages = execFileSync(python, ['-m', 'pip', 'list'], { encoding: 'utf8' });
+    for (const name of ['pip', 'setuptools', 'fractal-tasks-core'])
+      expect(packages).toMatch(new RegExp(`^${name} `, 'm'));
+    expect(readFileSync(join(read.path, 'fractal_task_group_id.txt'), 'utf8')).toBe(String(group));
+    const { env_info } = await place.service.database.db
+      .selectFrom('task_groups')
+      .select('env_info')
+      .executeTakeFirstOrThrow();
+    expect(env_info).toMatch(/^setuptools==/m);
+    expect(env_info).toContain(`fractal-tasks-core==${read.version}`);
+
+    expect((await act(client, group, 'deactivate')).status).toBe('OK');
+    expect([existsSync(read.venv_path), (await client.get(`/api/v2/task-group/${group}/`)).body.active]).toEqual([
+      false,
+      false,
+    ]);
+    expect((await client.post(`/api/v2/task-group/${group}/deactivate/`)).status).toBe(422);
+    expect((await act(client, group, 'reactivate')).status).toBe('OK');
+    expect([existsSync(script), (await client.get(`/api/v2/task-group/${group}/`)).body.active]).toEqual([true, true]);
+    expect((await act(client, group, 'delete')).status).toBe('OK');
+    expect((await client.get(`/api/v2/task-group/${group}/`)).status).toBe(404);
+    expect(leftOvers(place)).toEqual([]);
+  }, 240_000);
+
+  it('a package, or a version of it, that does not exist is refused at once', async () => {
+    const unknown = await collect(place.client, { package: 'a-package-that-nobody-has-published-yet' });
+    expect([unknown.status, unknown.body.detail]).toEqual([422, expect.stringContaining('does not know')]);
+    const version = await collect(place.client, { package: 'fractal-tasks-core', package_version: '0.0.0.77' });
+    expect([version.status, version.body.detail]).toEqual([422, expect.stringContaining('The newest is')]);
+  });
+
+  it('a wheel whose dependency cannot be had ends as failed, and leaves nothing', async () => {
+    const wheel = buildWheel(folder, {
+      name: 'needs_nothing_real',
+      files: goodFiles('needs_nothing_real'),
+      requires: ['a-package-that-nobody-has-published-yet'],
+    });
+    const asked = await upload(place.client, wheel);
+    expect(asked.status).toBe(202);
+    const done = await finished(place.client, asked.body);
+    expect([done.status, done.taskgroupv2_id]).toEqual(['failed', null]);
+    expect(done.log).toContain('a-package-that-nobody-has-published-yet');
+    expect(done.steps.find((step: { name: string }) => step.name === 'package')).toMatchObject({
+      status: 'failed',
+      detail: expect.any(String),
+    });
+    expect(leftOvers(place)).toEqual([]);
+  });
+});
+
+describe('without any index', () => {
+  let place: Place;
+  beforeAll(async () => {
+    place = await startPlace('offline', { SERVICE_PACKAGE_INDEX: 'none' });
+  });
+
+  it('a wheel is uploaded, installed, taken apart, put together again, reset and deleted', async () => {
+    const { client, service } = place;
+    const wheel = buildWheel(folder, {
+      name: 'FrAcTaL_TaSkS_NoN_CaNoNiCaL',
+      version: '0.0.1',
+      files: goodFiles('fractal_tasks_non_canonical'),
+    });
+    const asked = await upload(client, wheel);
+    expect(asked.body).toMatchObject({ pkg_name: 'fractal-tasks-non-canonical', version: '0.0.1' });
+    const group = asked.body.taskgroupv2_id as number;
+    const done = await finished(client, asked.body);
+    expect([done.status, done.log]).toEqual(['OK', expect.stringContaining('--no-index')]);
+    expect(done.log).not.toMatch(/https?:\/\//);
+    const read = (await client.get(`/api/v2/task-group/${group}/`)).body;
+    expect(read).toMatchObject({ origin: 'wheel-file', archive_path: join(read.path, wheel.split('/').at(-1)!) });
+    expect(read.task_list[0]).toMatchObject({ name: 'Say hello', version: '0.0.1', type: 'parallel' });
+    expect(
+      execFileSync(
+        read.task_list[0].command_parallel.split(' ')[0],
+        [read.task_list[0].command_parallel.split(' ')[1]],
+        { encoding: 'utf8' },
+      ),
+    ).toBe('hello\n');
+    expect((await upload(client, wheel)).status).toBe(422);
+
+    expect((await act(client, group, 'deactivate')).status).toBe('OK');
+    expect(existsSync(read.archive_path)).toBe(true);
+    expect((await act(client, group, 'reactivate')).status).toBe('OK');
+
+    const reset = `/admin/v2/task-group/${group}/reset/pip/`;
+    expect((await service.admin.post(reset, {})).body.detail).toContain('active');
+    await act(client, group, 'deactivate');
+    await service.database.db.updateTable('tasks').set({ command_parallel: 'stale command' }).execute();
+    await service.database.db
+      .updateTable('task_groups')
+      .set({ pinned_package_versions_pre: '{}', pip_extras: null })
+      .execute();
+    const again = await service.admin.post(reset, {
+      pip_extras: '',
+      pinned_package_versions_post: '{"fractal-tasks-non-canonical": "0.0.1"}',
+    });
+    expect(again.status).toBe(202);
+    expect((await finished(client, again.body)).status).toBe('OK');
+    const after = (await client.get(`/api/v2/task-group/${group}/`)).body;
+    expect(after).toMatchObject({
+      active: true,
+      pinned_package_versions_post: { 'fractal-tasks-non-canonical': '0.0.1' },
+    });
+    expect(after.task_list).toEqual(read.task_list);
+    expect((await act(client, group, 'delete')).status).toBe('OK');
+    expect(leftOvers(place)).toEqual([]);
+  }, 240_000);
+
+  it.each<[string, Record<string, string>, RegExp]>([
+    ['without manifest', { 'pkg/__init__.py': '' }, /no __FRACTAL_MANIFEST__\.json/],
+    ['with a manifest that is no JSON', { 'pkg/__FRACTAL_MANIFEST__.json': '{' }, /not valid JSON/],
+    [
+      'with a manifest of another version',
+      { 'pkg/__FRACTAL_MANIFEST__.json': '{"manifest_version": "1", "task_list": []}' },
+      /manifest_version/,
+    ],
+    [
+      'with a task that has no name',
+      { 'pkg/__FRACTAL_MANIFEST__.json': manifest([TASK, { ...TASK, name: ' ' }]) },
+      /task_list\.1\.name/,
+    ],
+    [
+      'with an executable that is not there',
+      { 'pkg/__init__.py': '', 'pkg/__FRACTAL_MANIFEST__.json': manifest() },
+      /hello\.py, which is not there/,
+    ],
+    ['with two manifests', { ...goodFiles('pkg'), 'other/__FRACTAL_MANIFEST__.json': manifest() }, /more than one/],
+  ])('a package %s ends as failed with a readable log, and leaves nothing', async (name, files, text) => {
+    const wheel = buildWheel(folder, { name: 'pkg', version: `1.${name.length}`, files });
+    const done = await finished(place.client, (await upload(place.client, wheel)).body);
+    expect([done.status, done.taskgroupv2_id]).toEqual(['failed', null]);
+    expect(done.log).toMatch(text);
+    expect(leftOvers(place)).toEqual([]);
+  });
+
+  it('a package by name needs a version, and ends as failed when it cannot be had', async () => {
+    expect((await collect(place.client, { package: 'numpy' })).body.detail).toContain('switched off');
+    const done = await finished(
+      place.client,
+      (await collect(place.client, { package: 'no-such-thing', package_version: '1.0' })).body,
+    );
+    expect([done.status, done.log]).toEqual(['failed', expect.stringContaining('no-such-thing')]);
+    expect(leftOvers(place)).toEqual([]);
+  });
+
+  it('a manifest folder that is not called like the package is found', async () => {
+    const wheel = buildWheel(folder, { name: 'distribution_name', files: goodFiles('import_name') });
+    const asked = await upload(place.client, wheel);
+    expect((await finished(place.client, asked.body)).status).toBe('OK');
+    const read = (await place.client.get(`/api/v2/task-group/${asked.body.taskgroupv2_id}/`)).body;
+    expect(read.task_list[0].command_parallel).toMatch(/import_name\/hello\.py$/);
+    expect((await act(place.client, read.id, 'delete')).status).toBe('OK');
+  });
+
+  it('a folder that is there already is left alone', async () => {
+    const path = join(place.tasksDir, String(place.person.id), 'occupied', '1.0.0');
+    mkdirSync(path, { recursive: true });
+    writeFileSync(join(path, 'precious.txt'), 'x');
+    const asked = await upload(place.client, buildWheel(folder, { name: 'occupied', files: goodFiles('occupied') }));
+    expect([asked.status, asked.body.detail]).toEqual([422, expect.stringContaining(path)]);
+    expect(readdirSync(path)).toEqual(['precious.txt']);
+    remove(path);
+  });
+
+  it('of two equal collections at once one is accepted', async () => {
+    const wheel = buildWheel(folder, { name: 'twice', files: goodFiles('twice') });
+    const answers = await Promise.all(Array.from({ length: 6 }, () => upload(place.client, wheel)));
+    expect(answers.map((answer) => answer.status).sort()).toEqual([202, 422, 422, 422, 422, 422]);
+    const accepted = answers.find((answer) => answer.status === 202)!.body;
+    expect((await finished(place.client, accepted)).status).toBe('OK');
+    const both = await Promise.all(
+      ['deactivate', 'deactivate', 'delete'].map((action) =>
+        place.client.post(`/api/v2/task-group/${accepted.taskgroupv2_id}/${action}/`),
+      ),
+    );
+    expect(both.filter((answer) => answer.status === 202)).toHaveLength(1);
+    for (const answer of both) if (answer.status === 202) await finished(place.client, answer.body);
+    await act(place.client, accepted.taskgroupv2_id, 'delete');
+  });
+
+  it.each<[string, Record<string, string>]>([
+    [
+      'an extra that runs a command',
+      { package: 'x', package_version: '1', package_extras: 'a"\necho INJECTED\necho "' },
+    ],
+    ['a name with a path in it', { package: '../x', package_version: '1' }],
+    ['a name that is an option', { package: '--help', package_version: '1' }],
+    ['a version with a path in it', { package: 'x', package_version: '../../..' }],
+    [
+      'a pin that is an option',
+      { package: 'x', package_version: '1', pinned_package_versions_pre: '{"--index-url": "x"}' },
+    ],
+    ['a pin with a space', { package: 'x', package_version: '1', pinned_package_versions_post: '{"a": "1 --pre"}' }],
+    ['a blank name', { package: '  ' }],
+    ['nothing', {}],
+  ])('refuses %s', async (_, fields) => {
+    const { status } = await collect(place.client, fields);
+    expect(status).toBe(422);
+  });
+
+  it.each([
+    'x.whl',
+    'x-1.0.whl',
+    'x-1.0-py3-none-any.zip',
+    'a;b-1.0-py3-none-any.whl',
+    '..-1.0-py3-none-any.whl',
+    'x-..-py3-none-any.whl',
+  ])('refuses a wheel called %s', async (filename) => {
+    const form = new FormData();
+    form.set('file', new Blob([readFileSync(buildWheel(folder, { name: 'named', files: {} }))]), filename);
+    const answer = await place.client.raw('/api/v2/task/collect/pip/', { method: 'POST', body: form });
+    expect([answer.status, typeof answer.body.detail]).toEqual([422, 'string']);
+  });
+
+  it('refuses a file that is no wheel, and one that is too large', async () => {
+    const form = new FormData();
+    form.set('file', new Blob(['not a zip']), 'x-1.0-py3-none-any.whl');
+    expect((await place.client.raw('/api/v2/task/collect/pip/', { method: 'POST', body: form })).status).toBe(422);
+    const small = await startService({
+      settings: { SERVICE_MAX_UPLOAD_SIZE: '1k', SERVICE_DATA_DIR: join(folder, 'small') },
+    });
+    const person = await addPerson(small, await addProfile(small));
+    const large = new FormData();
+    large.set('file', new Blob([Buffer.alloc(5000)]), 'x-1.0-py3-none-any.whl');
+    expect((await person.client.raw('/api/v2/task/collect/pip/', { method: 'POST', body: large })).status).toBe(413);
+  });
+
+  it('asks who it is before it reads the form', async () => {
+    expect((await collect(place.service.anyone, { package: 'x;y' })).status).toBe(401);
+  });
+});
