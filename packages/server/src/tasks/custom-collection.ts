@@ -2,22 +2,21 @@
  * Tasks of a package that somebody installed by hand: the service is told where interpreter and package are, and how the
  * tasks look. Nothing is installed.
  */
-import { execFile } from 'node:child_process';
 import { access, constants, stat } from 'node:fs/promises';
-import { promisify } from 'node:util';
 
 import type { CollectCustom, Task, User } from '@service/contract';
 
 import { usableProfile } from '../accounts/index.ts';
 import type { Database } from '../db/index.ts';
+import { localHost } from '../hosts/index.ts';
 import { refuse } from '../http/index.ts';
 import { ManifestProblem, tasksOfManifest } from './manifest.ts';
 import { createGroupOfTasks } from './tasks.ts';
 import { chooseUserGroup, type Visibility } from './visibility.ts';
 
-const run = promisify(execFile);
-
 const LOOKUP_MS = 20_000;
+/** Far more than a path. */
+const MOST_OUTPUT = 64 * 1024;
 
 /** Prints the folder of a package; a module in a single file has none. */
 const LOOKUP = `
@@ -28,22 +27,19 @@ if spec is None or os.path.basename(spec.origin or "") != "__init__.py":
 print(os.path.dirname(os.path.abspath(spec.origin)))
 `;
 
-/**
- * Where the interpreter finds a package, or nothing. The program is named by a user, so it gets none of the secrets in the
- * environment of the service, and an end.
- */
+/** Where the interpreter finds a package, or nothing. A user names the program, so it gets an end. */
 export async function findPackage(python: string, name: string, limitMs = LOOKUP_MS): Promise<string | undefined> {
-  const { PATH = '', LANG = 'C.UTF-8' } = process.env;
+  const tooMuch = new AbortController();
+  const signal = AbortSignal.any([AbortSignal.timeout(limitMs), tooMuch.signal]);
+  let printed = '';
+  const onOutput = (text: string, from: 'stdout' | 'stderr') => {
+    if (from === 'stdout' && printed.length <= MOST_OUTPUT) printed += text;
+    if (printed.length > MOST_OUTPUT) tooMuch.abort();
+  };
   try {
-    const { stdout } = await run(python, ['-c', LOOKUP, name.replaceAll('-', '_')], {
-      cwd: '/',
-      env: { PATH, LANG },
-      timeout: limitMs,
-      killSignal: 'SIGKILL',
-      maxBuffer: 64 * 1024,
-    });
-    const lines = stdout.trim().split('\n');
-    return lines.length === 1 && lines[0]!.startsWith('/') ? lines[0] : undefined;
+    const { code } = await localHost.run([python, '-c', LOOKUP, name.replaceAll('-', '_')], { onOutput, signal });
+    const lines = printed.trim().split('\n');
+    return code === 0 && lines.length === 1 && lines[0]!.startsWith('/') ? lines[0] : undefined;
   } catch {
     return undefined;
   }

@@ -1,5 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
+import type { User } from '@service/contract';
+
+import { chooseUserGroup } from '../../src/tasks/visibility.ts';
 import { addPerson, type Person } from '../support/plates.ts';
 import { type Client, startService, type TestService } from '../support/server.ts';
 import { statementsOf } from '../support/statements.ts';
@@ -211,13 +214,15 @@ describe('creating a task', () => {
     expect(answers.map(({ status }) => status)).toEqual([403, 403, 401, 403]);
   });
 
-  it('says so when the default group is missing, and is private where there is no default group', async () => {
+  it('says so when the default group is missing, and makes it private where there is to be none', async () => {
     const { db } = service.database;
     await db.updateTable('user_groups').set({ name: 'Gone' }).where('id', '=', allGroup).execute();
     const missing = await client.post(URL, body());
     const list = await client.get('/api/v2/task-group/');
     await db.updateTable('user_groups').set({ name: 'All' }).where('id', '=', allGroup).execute();
     expect([missing.status, list.status]).toEqual([404, 404]);
+    const me = { id: owner.id } as User;
+    expect(await chooseUserGroup(db, me, { private: false }, null)).toBeNull();
   });
 
   it('refuses a resource that is not usable any more', async () => {
