@@ -37,6 +37,25 @@ module.exports = {
       to: { path: `^${server}/(?!settings|logging)` },
     },
     {
+      name: 'the-engine-is-pure',
+      comment: 'Everything in, everything out: no I/O, no database, no other room.',
+      severity: 'error',
+      from: { path: `^${server}/engine` },
+      to: { path: `^${server}/(?!engine)` },
+    },
+    {
+      name: 'hosts-know-nobody',
+      severity: 'error',
+      from: { path: `^${server}/hosts` },
+      to: { path: `^${server}/(?!hosts)` },
+    },
+    {
+      name: 'the-queue-knows-no-domain',
+      severity: 'error',
+      from: { path: `^${server}/queue` },
+      to: { path: `^${server}/(?!queue|db|logging)` },
+    },
+    {
       name: 'mail-knows-no-domain',
       severity: 'error',
       from: { path: `^${server}/mail` },

@@ -17,6 +17,8 @@ export default tseslint.config(
       '@typescript-eslint/only-throw-error': ['error', { allow: ['Refusal'] }],
       '@typescript-eslint/prefer-promise-reject-errors': 'off',
       '@typescript-eslint/require-await': 'off',
+      // interfaces here are plain functions in an object, which never ask for `this`
+      '@typescript-eslint/unbound-method': 'off',
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
       eqeqeq: ['error', 'always', { null: 'ignore' }],
       'no-console': 'off',

@@ -2,6 +2,7 @@
 const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   accounts: () => import('./accounts.ts'),
   images: () => import('./images.ts'),
+  collect: () => import('./collect.ts'),
 };
 
 const name = process.argv[2] ?? '';

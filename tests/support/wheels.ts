@@ -47,6 +47,6 @@ export const goodFiles = (importName: string, tasks?: object[]) => ({
 export function uploadForm(path: string, fields: Record<string, string> = {}): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.set(name, value);
-  form.set('file', new Blob([readFileSync(path)], { type: 'application/zip' }), path.split('/').at(-1)!);
+  form.set('file', new Blob([readFileSync(path)], { type: 'application/zip' }), path.split('/').at(-1));
   return form;
 }

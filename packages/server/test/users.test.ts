@@ -157,6 +157,12 @@ describe('the own account', () => {
       resource_name: null,
       profile_name: null,
       username: null,
+      resource_id: null,
+      resource_type: null,
+      prevent_new_submissions: null,
+      python_versions: [],
+      default_python_version: null,
+      pixi_versions: [],
     });
     const person = await service.person({ profile_id: profileId });
     expect((await person.client.get('/auth/current-user/profile-info/')).body).toEqual({
@@ -164,6 +170,12 @@ describe('the own account', () => {
       resource_name: 'Machine',
       profile_name: 'Work',
       username: null,
+      resource_id: expect.any(Number),
+      resource_type: 'local',
+      prevent_new_submissions: false,
+      python_versions: ['3.12'],
+      default_python_version: '3.12',
+      pixi_versions: [],
     });
   });
 });

@@ -98,8 +98,15 @@ export const UserProfileInfo = z
     resource_name: answer.text().nullable(),
     profile_name: answer.text().nullable(),
     username: answer.text().nullable(),
+    resource_id: answer.integer().nullable(),
+    resource_type: answer.text().nullable(),
+    prevent_new_submissions: answer.boolean().nullable(),
+    python_versions: z.array(answer.text()),
+    default_python_version: answer.text().nullable(),
+    pixi_versions: z.array(answer.text()),
   })
   .meta({ id: 'UserProfileInfo' });
+export type UserProfileInfo = z.output<typeof UserProfileInfo>;
 
 export const UserGroup = z
   .object({

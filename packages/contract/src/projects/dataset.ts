@@ -33,7 +33,7 @@ export const DatasetCreate = z
   })
   .superRefine((body, ctx) => {
     if (body.zarr_subfolder !== null && body.project_dir === null) {
-      addProblem(ctx as z.core.$RefinementCtx, {
+      addProblem(ctx, {
         type: 'value_error',
         message: 'Value error, Give project_dir together with zarr_subfolder.',
       });
@@ -90,7 +90,7 @@ export const DatasetImport = z
       body.images.map((image) => image.zarr_url),
     );
     if (problem !== undefined) {
-      addProblem(ctx as z.core.$RefinementCtx, { type: 'value_error', message: `Value error, ${problem}` });
+      addProblem(ctx, { type: 'value_error', message: `Value error, ${problem}` });
     }
   })
   .meta({ id: 'DatasetImport' });
@@ -148,7 +148,7 @@ export const ImageBulk = z
         ? 'Give either changes or remove.'
         : undefined;
     if (problem !== undefined) {
-      addProblem(ctx as z.core.$RefinementCtx, { type: 'value_error', message: `Value error, ${problem}` });
+      addProblem(ctx, { type: 'value_error', message: `Value error, ${problem}` });
     }
   })
   .meta({ id: 'ImageBulk' });

@@ -68,7 +68,7 @@ export const projectDir = () => reader(readProjectDir, { type: 'string', minLeng
 const LONGEST_ADDRESS_BYTES = 2000;
 
 /** Where an image or a dataset lies: an absolute path, or an S3 address whose trailing slashes do not count. */
-export function readZarrUrl(input: unknown): Reading<string> {
+function readZarrUrl(input: unknown): Reading<string> {
   const reading = readTrimmedText(input);
   if ('problem' in reading) return reading;
   const url = reading.value;

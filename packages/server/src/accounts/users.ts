@@ -1,5 +1,5 @@
 /** What can be done with accounts, and what is refused. */
-import { covers, type User, type UserCreate, type UserUpdate } from '@service/contract';
+import { covers, type User, type UserCreate, type UserProfileInfo, type UserUpdate } from '@service/contract';
 
 import { brokenConstraint, type Database } from '../db/index.ts';
 import { refuse } from '../http/index.ts';
@@ -160,9 +160,29 @@ export async function setGroups(
 export const missingDefaultGroup = (name: string) =>
   `The default group ${name} does not exist. An administrator creates it with: servicectl init-db-data`;
 
-export async function profileInfo(db: Database, userId: number) {
+/** What people may know of the resource they work on, which only administrators can read. */
+export async function profileInfo(db: Database, userId: number): Promise<UserProfileInfo> {
   const info = await store.profileInfo(db, userId);
-  return info
-    ? { has_profile: true, ...info }
-    : { has_profile: false, resource_name: null, profile_name: null, username: null };
+  if (!info) {
+    return {
+      has_profile: false,
+      resource_name: null,
+      profile_name: null,
+      username: null,
+      resource_id: null,
+      resource_type: null,
+      prevent_new_submissions: null,
+      python_versions: [],
+      default_python_version: null,
+      pixi_versions: [],
+    };
+  }
+  const { tasks_python_config: python, tasks_pixi_config: pixi, ...names } = info;
+  return {
+    has_profile: true,
+    ...names,
+    python_versions: Object.keys((python['versions'] as object | undefined) ?? {}),
+    default_python_version: (python['default_version'] as string | undefined) ?? null,
+    pixi_versions: Object.keys((pixi['versions'] as object | undefined) ?? {}),
+  };
 }

@@ -1,2 +1,2 @@
-export type { Finished, Host, ProcessHandle } from './host.ts';
+export type { Host, ProcessHandle } from './host.ts';
 export { localHost } from './local.ts';

@@ -11,7 +11,7 @@ const PATIENCE_MS = 5000;
 /** Settings of the service are not for the commands it starts: they hold keys and passwords. */
 const PRIVATE = /^(SERVICE|FRACTAL|POSTGRES|JWT|OAUTH|COOKIE|DB)_|SECRET|PASSWORD|TOKEN/;
 
-export const commandEnvironment = (): Record<string, string> =>
+const commandEnvironment = (): Record<string, string> =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !PRIVATE.test(name))) as Record<string, string>;
 
 /** When a process began, as the system counts; empty when there is none. */

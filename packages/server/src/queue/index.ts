@@ -98,13 +98,14 @@ export function startQueue({ db, log, handlers, places, retrySeconds = RETRY_SEC
 
   async function loop(): Promise<void> {
     while (!stopped) {
+      // made before the look, so that what comes meanwhile is not missed
+      const nudged = new Promise<void>((resolve) => (nudge = resolve));
       try {
         await releaseOfTheDead(db);
         await look();
       } catch (error) {
         if (!stopped) log.error('Looking for background work failed', error);
       }
-      const nudged = new Promise<void>((resolve) => (nudge = resolve));
       await Promise.race([nudged, sleep(LOOK_MS, undefined, { ref: false })]);
     }
   }

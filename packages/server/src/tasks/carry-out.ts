@@ -13,7 +13,7 @@ import type { Resource } from '@service/contract';
 import { findResource } from '../accounts/index.ts';
 import type { Database } from '../db/index.ts';
 import { type Host, localHost } from '../hosts/index.ts';
-import type { Handler } from '../queue/index.ts';
+import type { Handler, WorkContext } from '../queue/index.ts';
 import {
   BUILD_STEPS,
   buildGroup,
@@ -207,33 +207,49 @@ async function remove(job: Job): Promise<void> {
 
 const PROCEDURES = { collect, deactivate, reactivate, reset, delete: remove };
 
+const isSettled = (activity: store.ActivityAtWork) => activity.status === 'OK' || activity.status === 'failed';
+
+async function carryOut(
+  parts: WorkParts,
+  activity: store.ActivityAtWork,
+  { attempt, leftOver, remember, last }: WorkContext,
+): Promise<void> {
+  const group =
+    activity.taskgroupv2_id === null ? undefined : await store.findGroupAtWork(parts.db, activity.taskgroupv2_id);
+  const resource = group && (await findResource(parts.db, group.resource_id));
+  if (!group || !resource) return store.settleActivity(parts.db, activity.id, 'failed');
+  const host = localHost;
+  const run = createRun({
+    host,
+    steps: STEPS[activity.action](group),
+    log: activity.log ?? '',
+    save: (log, steps) => store.saveProgress(parts.db, activity.id, log, steps),
+    remember,
+  });
+  if (attempt > 1) run.say('The service was interrupted; this starts over');
+  if (leftOver && (await host.endLeftOver(leftOver))) run.say('Ended a command that was still running');
+  await store.setOngoing(parts.db, activity.id);
+  let failure: string | undefined;
+  try {
+    await PROCEDURES[activity.action]({ parts, run, activity, group, resource, again: attempt > 1 });
+  } catch (error) {
+    failure = (error as Error).message;
+  }
+  await run.close(failure);
+  const now = await store.findActivityAtWork(parts.db, activity.id);
+  if (!now || isSettled(now)) return;
+  // the database did not take the outcome, so all of it is tried again
+  if (!last) throw new Error(failure ?? 'The outcome was not stored');
+  if (activity.action === 'collect') await failCollection(parts.db, activity, group);
+  else await store.settleActivity(parts.db, activity.id, 'failed');
+}
+
 /** The handler of activities for the queue. */
 export function activityHandler(parts: WorkParts): Handler {
-  return async (activityId, { attempt, leftOver, remember }) => {
+  return async (activityId, context) => {
     const activity = await store.findActivityAtWork(parts.db, activityId);
-    if (!activity || activity.status === 'OK' || activity.status === 'failed') return;
-    const group =
-      activity.taskgroupv2_id === null ? undefined : await store.findGroupAtWork(parts.db, activity.taskgroupv2_id);
-    const resource = group && (await findResource(parts.db, group.resource_id));
-    if (!group || !resource) return store.settleActivity(parts.db, activityId, 'failed');
-    const host = localHost;
-    const run = createRun({
-      host,
-      steps: STEPS[activity.action](group),
-      log: activity.log ?? '',
-      save: (log, steps) => store.saveProgress(parts.db, activityId, log, steps),
-      remember,
-    });
-    if (attempt > 1) run.say('The service was interrupted; this starts over');
-    if (leftOver && (await host.endLeftOver(leftOver))) run.say('Ended a command that was still running');
-    await store.setOngoing(parts.db, activityId);
-    let failure: string | undefined;
-    try {
-      await PROCEDURES[activity.action]({ parts, run, activity, group, resource, again: attempt > 1 });
-    } catch (error) {
-      failure = (error as Error).message;
-    }
-    await run.close(failure);
+    if (!activity) return;
+    if (!isSettled(activity)) await carryOut(parts, activity, context);
     const upload = activity.request['upload'] as string | undefined;
     if (upload !== undefined) await rm(dirname(upload), { recursive: true, force: true });
   };

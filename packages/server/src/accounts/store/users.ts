@@ -194,7 +194,16 @@ export async function profileInfo(db: Database, userId: number) {
     .selectFrom('users')
     .innerJoin('profiles', 'profiles.id', 'users.profile_id')
     .innerJoin('resources', 'resources.id', 'profiles.resource_id')
-    .select(['resources.name as resource_name', 'profiles.name as profile_name', 'profiles.username'])
+    .select([
+      'resources.name as resource_name',
+      'profiles.name as profile_name',
+      'profiles.username',
+      'resources.id as resource_id',
+      'resources.type as resource_type',
+      'resources.prevent_new_submissions',
+      'resources.tasks_python_config',
+      'resources.tasks_pixi_config',
+    ])
     .where('users.id', '=', userId)
     .executeTakeFirst();
 }

@@ -35,7 +35,7 @@ function pipOptions({ index, cacheDir }: Parts): string[] {
   ];
 }
 
-function pipInstaller(parts: Parts): Installer {
+export function pipInstaller(parts: Parts): Installer {
   const { run, python, index } = parts;
   const install = async (venv: string, what: string[]) =>
     void (await run.command([pythonOf(venv), '-m', 'pip', 'install', ...pipOptions(parts), ...what]));

@@ -51,8 +51,11 @@ const folderIn = (archive: string) =>
 async function extract(run: Run, group: GroupAtWork): Promise<void> {
   const archive = group.archive_path!;
   const top = folderIn(archive);
-  await run.command(['tar', '--extract', '--gzip', '--file', archive, '--directory', group.path!, '--', top]);
-  await run.host.rename(join(group.path!, top), join(group.path!, SOURCE));
+  const source = join(group.path!, SOURCE);
+  await run.host.makeFolder(source);
+  // straight to where it stays, so that a half of it has no other place to be left at
+  const options = ['--extract', '--gzip', '--strip-components=1', '--file', archive, '--directory', source];
+  await run.command(['tar', ...options, '--', top]);
 }
 
 /** Only the default environment on the default platform is installed; what the project defines beyond that is left out. */

@@ -13,7 +13,7 @@ import type { Host, ProcessHandle } from '../../hosts/index.ts';
 /** A step that did not work; its message is for the person who asked. */
 export class StepFailed extends Error {}
 
-export interface CommandOptions {
+interface CommandOptions {
   cwd?: string;
   env?: Record<string, string>;
   /** Keeps the output out of the log: it is data. Warnings, which go to stderr, are not. */
