@@ -72,10 +72,10 @@ async function collect({ parts, run, activity, group, resource }: Job): Promise<
   const path = group.path!;
   if ((await run.host.kindOf(path)) !== undefined) {
     if (!(await isOurs(run.host, group))) {
+      const problem = `The folder ${path} is there already and belongs to something else. Remove it and collect again.`;
+      await run.fail(problem);
       await failCollection(parts.db, activity, group);
-      throw new StepFailed(
-        `The folder ${path} is there already and belongs to something else. Remove it and collect again.`,
-      );
+      throw new StepFailed(problem);
     }
     await run.host.remove(path);
   }
@@ -148,8 +148,10 @@ async function reactivate(job: Job): Promise<void> {
   const { run, group, again, parts, resource } = job;
   const folder = environmentFolder(group);
   if ((await run.host.kindOf(folder)) !== undefined && !again) {
+    const problem = `There is something at ${folder} already. Remove it and reactivate again.`;
+    await run.fail(problem);
     await settle(job, 'failed', { active: false });
-    throw new StepFailed(`There is something at ${folder} already. Remove it and reactivate again.`);
+    throw new StepFailed(problem);
   }
   try {
     await run.step('folder', () => run.host.remove(folder));
@@ -236,12 +238,22 @@ async function carryOut(
     failure = (error as Error).message;
   }
   await run.close(failure);
-  const now = await store.findActivityAtWork(parts.db, activity.id);
+  await requireOutcome(parts.db, activity, group, last, failure);
+}
+
+/** When the database did not take the outcome, all of it is tried again, or given up in the end. */
+async function requireOutcome(
+  db: Database,
+  activity: store.ActivityAtWork,
+  group: store.GroupAtWork,
+  last: boolean,
+  failure = 'The outcome was not stored',
+): Promise<void> {
+  const now = await store.findActivityAtWork(db, activity.id);
   if (!now || isSettled(now)) return;
-  // the database did not take the outcome, so all of it is tried again
-  if (!last) throw new Error(failure ?? 'The outcome was not stored');
-  if (activity.action === 'collect') await failCollection(parts.db, activity, group);
-  else await store.settleActivity(parts.db, activity.id, 'failed');
+  if (!last) throw new Error(failure);
+  if (activity.action === 'collect') await failCollection(db, activity, group);
+  else await store.settleActivity(db, activity.id, 'failed');
 }
 
 /** The handler of activities for the queue. */

@@ -174,46 +174,54 @@ async function accept(
   }
 }
 
+/** The form, with everything refused that must not become part of a command. */
+function checkedForm(body: CollectPip) {
+  const name = checkedText('package', body.package, packageNameProblem);
+  const version = checkedText('package_version', body.package_version, versionProblem);
+  const extras = checkedText('package_extras', body.package_extras, extrasProblem);
+  const pre = body.pinned_package_versions_pre ?? {};
+  const post = body.pinned_package_versions_post ?? {};
+  const problem = pinsProblem(pre) ?? pinsProblem(post);
+  if (problem !== undefined) throw refuse(422, problem);
+  const file = body.file ?? undefined;
+  if (file && (name !== undefined || version !== undefined)) {
+    throw refuse(422, 'Give package and package_version, or a file, not both.');
+  }
+  if (!file && name === undefined) throw refuse(422, 'Say what to collect: package is missing.');
+  return { name, version, extras, pre, post, file };
+}
+
+function interpreterOf(resource: Resource, asked: string | null | undefined): { version: string; path: string } {
+  const { versions, default_version } = resource.tasks_python_config as unknown as PythonConfig;
+  const version = asked ?? default_version;
+  const path = versions[version];
+  if (path !== undefined) return { version, path };
+  throw refuse(422, `Python ${version} is not available here. Choose one of: ${Object.keys(versions).join(', ')}.`);
+}
+
 export async function collectPip(
   parts: CollectParts,
   user: User,
   body: CollectPip,
   visibility: Visibility,
 ): Promise<Activity> {
-  const { file } = body;
-  const name = checkedText('package', body.package, packageNameProblem);
-  const asked = checkedText('package_version', body.package_version, versionProblem);
-  const extras = checkedText('package_extras', body.package_extras, extrasProblem);
-  for (const pins of [body.pinned_package_versions_pre, body.pinned_package_versions_post]) {
-    const problem = pinsProblem(pins ?? {});
-    if (problem !== undefined) throw refuse(422, problem);
-  }
-  if (file && (name !== undefined || asked !== undefined))
-    throw refuse(422, 'Give package and package_version, or a file, not both.');
-  if (!file && name === undefined) throw refuse(422, 'Say what to collect: package is missing.');
+  const form = checkedForm(body);
   const { resource } = await usableProfile(parts.db, user);
-  const config = resource.tasks_python_config as unknown as PythonConfig;
-  const python_version = body.python_version ?? config.default_version;
-  const python = config.versions[python_version];
-  if (python === undefined) {
-    throw refuse(
-      422,
-      `Python ${python_version} is not available here. Choose one of: ${Object.keys(config.versions).join(', ')}.`,
-    );
-  }
-  const identity = file ? await wheelIdentity(file) : { pkg_name: normalisedName(name!), version: '' };
-  const version = file ? identity.version : await versionFromIndex(parts, python, identity.pkg_name, asked);
+  const python = interpreterOf(resource, body.python_version);
+  const pkg_name = form.name === undefined ? '' : normalisedName(form.name);
+  const identity = form.file
+    ? await wheelIdentity(form.file)
+    : { pkg_name, version: await versionFromIndex(parts, python.path, pkg_name, form.version) };
   const group = {
-    origin: file ? ('wheel-file' as const) : ('pypi' as const),
-    pkg_name: identity.pkg_name,
-    version,
-    python_version,
+    origin: form.file ? ('wheel-file' as const) : ('pypi' as const),
+    ...identity,
+    python_version: python.version,
     pixi_version: null,
-    pip_extras: extras ?? null,
-    pinned_package_versions_pre: JSON.stringify(body.pinned_package_versions_pre ?? {}),
-    pinned_package_versions_post: JSON.stringify(body.pinned_package_versions_post ?? {}),
+    pip_extras: form.extras ?? null,
+    pinned_package_versions_pre: JSON.stringify(form.pre),
+    pinned_package_versions_post: JSON.stringify(form.post),
   };
-  return accept(parts, user, resource, visibility, group, { file });
+  return accept(parts, user, resource, visibility, group, { file: form.file });
 }
 
 async function wheelIdentity(file: UploadedFile): Promise<{ pkg_name: string; version: string }> {

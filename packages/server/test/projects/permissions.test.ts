@@ -121,15 +121,17 @@ const ELSEWHERE = [
   'import_workflow_from_template',
 ];
 
+/** Owners must not leave, strangers cannot. */
+const LEAVING: Partial<Record<Role['link'], 404 | 422>> = { owner: 422, none: 404 };
+
 /** The status that a role gets; `ok` is any success, or a refusal for another reason than who asks. */
-function expected({ needed, operation }: Row, role: Role): 'ok' | 403 | 404 | 422 {
-  const accepted = role.link !== 'none' && role.link !== 'pending';
-  if (operation.access === 'member' && role.guestAccount) return 403;
-  if (needed === 'owner') return role.link === 'owner' ? 'ok' : 403;
-  if (needed === 'link') return accepted ? 'ok' : 404;
-  if (needed === 'pending') return role.link === 'pending' ? 'ok' : 404;
-  if (needed === 'leave') return role.link === 'owner' ? 422 : role.link === 'none' ? 404 : 'ok';
-  const granted = role.link === 'owner' ? 'rwx' : accepted ? role.link : '';
+function expected({ needed, operation }: Row, { link, guestAccount }: Role): 'ok' | 403 | 404 | 422 {
+  const granted = { owner: 'rwx', pending: '', none: '', r: 'r', rw: 'rw', rwx: 'rwx' }[link];
+  if (operation.access === 'member' && guestAccount) return 403;
+  if (needed === 'leave') return LEAVING[link] ?? 'ok';
+  if (needed === 'link') return granted === '' ? 404 : 'ok';
+  if (needed === 'pending') return link === 'pending' ? 'ok' : 404;
+  if (needed === 'owner') return link === 'owner' ? 'ok' : 403;
   return granted.includes(needed) ? 'ok' : 403;
 }
 

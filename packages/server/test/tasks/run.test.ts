@@ -54,6 +54,15 @@ describe('steps', () => {
     );
   });
 
+  it('that fail say why before anybody is told that it failed, and say it once', async () => {
+    const { run, log } = startRun();
+    await expect(run.step('one', () => Promise.reject(new Error('No disk.')))).rejects.toThrow();
+    expect(log()).toMatch(/ - Failed: No disk\.\n$/);
+    await run.fail('No disk.');
+    await run.close('No disk.');
+    expect(log().match(/Failed/g)).toHaveLength(1);
+  });
+
   it('go on when what there is cannot be stored', async () => {
     const { run } = startRun({ save: () => Promise.reject(new Error('no database')) });
     expect(await run.step('one', async () => 1)).toBe(1);

@@ -28,6 +28,8 @@ export interface Run {
   say(line: string): void;
   /** Runs a command and gives back what it printed to stdout; fails the step when it fails. */
   command(command: readonly [string, ...string[]], options?: CommandOptions): Promise<string>;
+  /** Stores why it fails, before anybody is told that it did; saying it twice does no harm. */
+  fail(reason: string): Promise<void>;
   /** Stores what there is; call it at the end. */
   close(failure?: string): Promise<void>;
 }
@@ -109,9 +111,17 @@ export function createRun(options: RunOptions): Run {
     soon();
   };
 
+  let told: string | undefined;
+  const fail = (reason: string) => {
+    if (reason !== told) say(`Failed: ${reason}`);
+    told = reason;
+    return store();
+  };
+
   return {
     host,
     say,
+    fail,
     skip(name) {
       stepOf(name).status = 'skipped';
     },
@@ -128,9 +138,11 @@ export function createRun(options: RunOptions): Run {
       } catch (error) {
         step.status = 'failed';
         step.detail = (error as Error).message.slice(0, 2000);
+        step.timestamp_ended = now().toISOString();
+        await fail((error as Error).message);
         throw error;
       } finally {
-        step.timestamp_ended = now().toISOString();
+        step.timestamp_ended ??= now().toISOString();
         await store();
       }
     },
@@ -156,7 +168,7 @@ export function createRun(options: RunOptions): Run {
       throw new StepFailed(`${command[0].split('/').at(-1)} ${how}: ${withoutCredentials(last)}`);
     },
     async close(failure) {
-      if (failure !== undefined) say(`Failed: ${failure}`);
+      if (failure !== undefined) await fail(failure);
       clearTimeout(timer);
       timer = undefined;
       await store();
