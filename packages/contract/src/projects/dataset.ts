@@ -3,7 +3,8 @@ import { z } from 'zod';
 
 import { pageOf } from '../pagination.ts';
 import { attributeFilters, attributeMap, flagMap, jsonAnswer } from '../wire/json.ts';
-import { projectDir, subfolder, zarrUrl } from '../wire/paths.ts';
+import { NumberAsWritten, plain } from '../wire/numbers.ts';
+import { projectDir, readZarrUrl, subfolder, zarrUrl } from '../wire/paths.ts';
 import { addProblem } from '../wire/problem.ts';
 import { answer, boolean, safeName, text, trimmedText } from '../wire/scalars.ts';
 import { Project } from './project.ts';
@@ -82,8 +83,61 @@ export function imagePlaceProblem(zarrDir: string, urls: string[]): string | und
   return undefined;
 }
 
+const isPlainText = (text: string) => !text.includes('\u0000') && text.isWellFormed();
+const isPlainUrl = (value: unknown) => {
+  const reading = readZarrUrl(value);
+  return 'value' in reading && reading.value === value;
+};
+const isPlainScalar = (value: unknown) =>
+  typeof value === 'string' ? isPlainText(value) : typeof value === 'boolean' || Number.isFinite(plain(value));
+
+function isPlainMap(map: unknown, isPlain: (value: unknown) => boolean): boolean {
+  if (typeof map !== 'object' || map === null || Array.isArray(map) || map instanceof NumberAsWritten) return false;
+  for (const key in map) {
+    if (key === '' || key.trim() !== key || !isPlainText(key)) return false;
+    if (!isPlain((map as Record<string, unknown>)[key])) return false;
+  }
+  return true;
+}
+
+/**
+ * An image that needs no change to be stored, as nearly all are: a hundred thousand of them are taken as they came, without
+ * a copy of each. Undefined for one that has to be read closely.
+ */
+function plainImage(item: unknown): ImageCreate | undefined {
+  if (typeof item !== 'object' || item === null) return undefined;
+  const { zarr_url, origin = null, attributes = {}, types = {} } = item as Partial<ImageCreate>;
+  if (!isPlainUrl(zarr_url) || (origin !== null && !isPlainUrl(origin))) return undefined;
+  if (!isPlainMap(attributes, isPlainScalar) || !isPlainMap(types, (value) => typeof value === 'boolean'))
+    return undefined;
+  return { zarr_url: zarr_url!, origin, attributes, types };
+}
+
+const { $schema: _, ...imageSchema } = z.toJSONSchema(ImageCreate, { io: 'input', unrepresentable: 'any' });
+
+/** A list of images, long or short. */
+const imageList = () =>
+  z
+    .array(z.unknown())
+    .transform((items, ctx): ImageCreate[] => {
+      let wrong = false;
+      const images = items.map((item, index) => {
+        const plainOne = plainImage(item);
+        if (plainOne) return plainOne;
+        const read = ImageCreate.safeParse(item, { reportInput: true });
+        if (read.success) return read.data;
+        wrong = true;
+        for (const issue of read.error.issues) {
+          ctx.issues.push({ ...issue, path: [index, ...issue.path] } as z.core.$ZodRawIssue);
+        }
+        return undefined;
+      });
+      return wrong ? z.NEVER : (images as ImageCreate[]);
+    })
+    .meta({ type: 'array', items: imageSchema });
+
 export const DatasetImport = z
-  .object({ name: safeName(), zarr_dir: zarrUrl(), images: z.array(ImageCreate).default([]) })
+  .object({ name: safeName(), zarr_dir: zarrUrl(), images: imageList().default([]) })
   .superRefine((body, ctx) => {
     const problem = imagePlaceProblem(
       body.zarr_dir,

@@ -68,12 +68,13 @@ export const projectDir = () => reader(readProjectDir, { type: 'string', minLeng
 const LONGEST_ADDRESS_BYTES = 2000;
 
 /** Where an image or a dataset lies: an absolute path, or an S3 address whose trailing slashes do not count. */
-function readZarrUrl(input: unknown): Reading<string> {
+export function readZarrUrl(input: unknown): Reading<string> {
   const reading = readTrimmedText(input);
   if ('problem' in reading) return reading;
   const url = reading.value;
   if (url.split('/').includes('..')) return valueError('Write the address without "..".');
-  if (new TextEncoder().encode(url).length > LONGEST_ADDRESS_BYTES) {
+  // a character has at most three bytes a unit, so most need no count
+  if (url.length * 3 > LONGEST_ADDRESS_BYTES && new TextEncoder().encode(url).length > LONGEST_ADDRESS_BYTES) {
     return valueError(`An address has at most ${LONGEST_ADDRESS_BYTES} bytes.`);
   }
   if (url.startsWith('/')) return found(normalisePath(url));

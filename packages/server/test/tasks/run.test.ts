@@ -150,7 +150,8 @@ describe('the log', () => {
     );
     await expect(work).rejects.toThrow(`sh ended with 1: cannot reach ${shown}`);
     await run.close(`cannot reach ${address}`);
-    expect(log().split(shown).length - 1).toBe(4);
+    // the command, its two lines, the step that failed and the end
+    expect(log().split(shown).length - 1).toBe(5);
     expect(JSON.stringify(saved)).not.toContain('secret');
   });
 
