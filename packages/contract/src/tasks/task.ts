@@ -75,7 +75,7 @@ function readCommand(input: unknown): Reading<string> {
   return problem === undefined ? reading : valueError(problem);
 }
 
-/** A command line; it is split at white space and never passes through a shell. */
+/** A command line; it is split into words as a shell does, and never passes through one. */
 const command = () => reader(readCommand, { type: 'string', minLength: 1 });
 
 function readHttpUrl(input: unknown): Reading<string> {
