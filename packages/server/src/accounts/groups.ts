@@ -1,5 +1,5 @@
 /** What can be done with groups. The default group, if there is one, can neither go nor lose a member. */
-import type { UserGroup } from '@service/contract';
+import type { User, UserGroup } from '@service/contract';
 
 import { brokenConstraint, type Database } from '../db/index.ts';
 import { refuse } from '../http/index.ts';
@@ -69,4 +69,21 @@ export async function removeUser(
   if (group.name === defaultGroup) throw refuse(422, 'Nobody can be removed from the default group.');
   if (!(await store.removeMember(db, groupId, userId))) throw refuse(422, 'This user is not in the group.');
   return readGroup(db, groupId);
+}
+
+type Executor = Parameters<typeof store.groupIdOf>[0];
+
+/** The id of the group that everybody is in; undefined where there is none. */
+export async function requireDefaultGroup(db: Executor, name: string | null): Promise<number | undefined> {
+  if (name === null) return undefined;
+  const id = await store.groupIdOf(db, name);
+  if (id === undefined) throw refuse(404, [missingDefaultGroup(name)]);
+  return id;
+}
+
+/** Refuses a group that does not exist, or that the caller is not in. */
+export async function requireMembership(db: Executor, user: User, groupId: number): Promise<void> {
+  const group = await store.membership(db, user.id, groupId);
+  if (!group) throw refuse(404, 'There is no user group with this id.');
+  if (!group.isMember) throw refuse(403, 'You are not in this user group. Choose one of your own groups.');
 }

@@ -7,6 +7,7 @@ export {
   findPython,
   UnusableData,
 } from './first-data.ts';
+export { requireDefaultGroup, requireMembership } from './groups.ts';
 export { createProvider, type Provider } from './oauth/provider.ts';
 export { oauthRoutes } from './oauth/routes.ts';
 export { usableProfile } from './resources.ts';

@@ -13,6 +13,7 @@ import {
 } from '@service/contract';
 
 import { brokenConstraint, type Database } from '../db/index.ts';
+import { requireMembership } from '../accounts/index.ts';
 import { refuse } from '../http/index.ts';
 import { VERSION } from '../version.ts';
 import { openProject } from './access.ts';
@@ -46,10 +47,7 @@ async function checkOwner(db: Executor, user: User, templateId: number): Promise
 }
 
 async function checkGroup(db: Executor, user: User, groupId: number | null | undefined): Promise<void> {
-  if (groupId == null) return;
-  const group = await store.membership(db, user.id, groupId);
-  if (!group) throw refuse(404, NO_GROUP);
-  if (!group.isMember) throw refuse(403, 'You are not in this group. Choose one of your own groups.');
+  if (groupId != null) await requireMembership(db, user, groupId);
 }
 
 async function explained<T>(work: Promise<T>): Promise<T> {

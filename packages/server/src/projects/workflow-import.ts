@@ -4,11 +4,13 @@
  */
 import type { User, WorkflowImport, WorkflowWithWarnings } from '@service/contract';
 
+import { requireDefaultGroup } from '../accounts/index.ts';
 import type { Database } from '../db/index.ts';
 import { compareVersions } from '../engine/pep440.ts';
-import { refuse, Refusal } from '../http/index.ts';
+import { Refusal } from '../http/index.ts';
+import { preferred } from '../tasks/index.ts';
 import type { Executor, OpenProject } from './store/access.ts';
-import { groupIdOf, type MatchingTask, tasksToMatch } from './store/tasks.ts';
+import { type MatchingTask, tasksToMatch } from './store/tasks.ts';
 import { appendTasks } from './store/workflow-tasks.ts';
 import { insertWorkflow } from './store/workflows.ts';
 import { requireMatchingTypes } from './task-access.ts';
@@ -19,22 +21,6 @@ type Wanted = WorkflowImport['task_list'][number]['task'];
 
 /** Clients compare it literally. */
 const HAS_ERROR_DATA = '[HAS_ERROR_DATA]';
-
-/** The one whose group the caller joined first; of those that are equal, the one with the oldest task group. */
-const joinedFirst = (tasks: MatchingTask[]) =>
-  tasks.reduce<MatchingTask | undefined>(
-    (first, task) => (first && first.timestamp_joined! <= task.timestamp_joined! ? first : task),
-    undefined,
-  );
-
-/** Of equal tasks: the caller's own, then that of the default group, then that of the group joined first. */
-function preferred(tasks: MatchingTask[], user: User, defaultGroupId: number | undefined): MatchingTask | undefined {
-  return (
-    tasks.find((task) => task.user_id === user.id) ??
-    tasks.find((task) => defaultGroupId !== undefined && task.user_group_id === defaultGroupId) ??
-    joinedFirst(tasks)
-  );
-}
 
 const found = (wanted: Wanted, task: MatchingTask) => ({
   outcome: 'success',
@@ -59,15 +45,6 @@ const notFound = (wanted: Wanted, alternatives: MatchingTask[]) => ({
     })),
 });
 
-async function requireDefaultGroup(db: Executor, name: string | null): Promise<number | undefined> {
-  if (name === null) return undefined;
-  const id = await groupIdOf(db, name);
-  if (id === undefined) {
-    throw refuse(404, [`The default group ${name} does not exist. Ask an administrator to create it.`]);
-  }
-  return id;
-}
-
 const keyOf = (task: { pkg_name: string; name: string }) => JSON.stringify([task.pkg_name, task.name]);
 
 /** The installed task for each wanted one; when one is missing, a refusal that says so for each. */
@@ -81,7 +58,7 @@ async function matchTasks(
   const matches = wanted.map((task) => {
     const alternatives = installed.get(keyOf(task)) ?? [];
     const equal = alternatives.filter((other) => other.version === task.version);
-    return { task, alternatives, match: preferred(equal, user, defaultGroupId) };
+    return { task, alternatives, match: equal.length === 0 ? undefined : preferred(equal, user, defaultGroupId) };
   });
   const missing = matches.some(({ match }) => match === undefined);
   if (!missing) return matches.map(({ match }) => match!);

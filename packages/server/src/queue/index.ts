@@ -5,6 +5,7 @@
  * another process goes on (at once, when the dead process was on this machine). Handlers are told which attempt it is
  * and must be able to start over.
  */
+import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -49,18 +50,25 @@ export interface QueueOptions {
   retrySeconds?: number;
 }
 
+/** Tells this process from an earlier one with the same number, as containers have them. */
+const PROCESS = `${hostname()}:${process.pid}#${randomUUID()}`;
+
+/** True for a holder on this machine that is no more. */
+function isDead(holder: string): boolean {
+  const [place, rest = ''] = [holder.slice(0, holder.lastIndexOf(':')), holder.slice(holder.lastIndexOf(':') + 1)];
+  if (place !== hostname() || holder.startsWith(PROCESS)) return false;
+  const pid = Number(rest.split('#')[0]);
+  return pid === process.pid || !isProcessAlive(pid);
+}
+
 /** Gives back the work of processes of this machine that are no more. */
 async function releaseOfTheDead(db: Database): Promise<void> {
-  const here = `${hostname()}:`;
-  const dead = (await store.leasedWork(db)).filter(
-    ({ leased_by }) =>
-      leased_by.startsWith(here) && !isProcessAlive(Number(leased_by.slice(here.length).split('#')[0])),
-  );
+  const dead = (await store.leasedWork(db)).filter(({ leased_by }) => isDead(leased_by));
   for (const work of dead) await store.releaseWork(db, work);
 }
 
 export function startQueue({ db, log, handlers, places, retrySeconds = RETRY_SECONDS }: QueueOptions): Queue {
-  const worker = `${hostname()}:${process.pid}#${Math.random().toString(36).slice(2)}`;
+  const worker = `${PROCESS}-${randomUUID()}`;
   const running = new Map<number, Promise<void>>();
   let stopped = false;
   let nudge = () => {};

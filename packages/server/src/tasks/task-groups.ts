@@ -1,4 +1,5 @@
 /** What can be done with task groups, and what is refused. */
+import { requireDefaultGroup, requireMembership } from '../accounts/index.ts';
 import type { PageRequest, TaskGroup, TaskGroupAdmin, TaskGroupSlim, User } from '@service/contract';
 
 import { brokenConstraint, type Database } from '../db/index.ts';
@@ -6,7 +7,7 @@ import { compareVersions } from '../engine/pep440.ts';
 import { refuse } from '../http/index.ts';
 import * as store from './store/task-groups.ts';
 import { type Executor, slimTasksOfGroups, tasksOfGroups } from './store/tasks.ts';
-import { preferred, requireDefaultGroup, requireMembership } from './visibility.ts';
+import { preferred } from './visibility.ts';
 
 const NO_TASK_GROUP = 'There is no task group with this id.';
 const NO_USER_GROUP = 'There is no user group with this id.';

@@ -1,26 +1,9 @@
 /** Who a task group is for: which user group gets a new one, and which one of several equal ones a person sees. */
 import type { User } from '@service/contract';
 
+import { requireDefaultGroup, requireMembership } from '../accounts/index.ts';
 import { refuse } from '../http/index.ts';
-import { groupIdOf, membership } from './store/task-groups.ts';
 import type { Executor } from './store/tasks.ts';
-
-/** The id of the group that everybody is in; undefined where there is none. */
-export async function requireDefaultGroup(db: Executor, name: string | null): Promise<number | undefined> {
-  if (name === null) return undefined;
-  const id = await groupIdOf(db, name);
-  if (id === undefined) {
-    throw refuse(404, [`The default group ${name} does not exist. Ask an administrator to create it.`]);
-  }
-  return id;
-}
-
-/** Refuses a group that does not exist, or that the caller is not in. */
-export async function requireMembership(db: Executor, user: User, groupId: number): Promise<void> {
-  const group = await membership(db, user.id, groupId);
-  if (!group) throw refuse(404, 'There is no user group with this id.');
-  if (!group.isMember) throw refuse(403, 'You are not in this user group. Choose one of your own groups.');
-}
 
 export interface Visibility {
   private: boolean;

@@ -87,3 +87,20 @@ export async function removeMember(db: Executor, groupId: number, userId: number
     .execute();
   return removed.length > 0;
 }
+
+/** Whether a person is in a user group; undefined when there is no such group. */
+export async function membership(
+  db: Executor,
+  userId: number,
+  groupId: number,
+): Promise<{ isMember: boolean } | undefined> {
+  const row = await db
+    .selectFrom('user_groups')
+    .leftJoin('group_members', (join) =>
+      join.onRef('group_members.group_id', '=', 'user_groups.id').on('group_members.user_id', '=', userId),
+    )
+    .select('group_members.user_id')
+    .where('user_groups.id', '=', groupId)
+    .executeTakeFirst();
+  return row && { isMember: row.user_id !== null };
+}

@@ -5,30 +5,8 @@ import { jsonBuildObject } from 'kysely/helpers/postgres';
 import type { Task, TaskType, User } from '@service/contract';
 
 import type { Tables } from '../../db/index.ts';
+import { isOffered, isReadable, onOwnResource } from '../../tasks/index.ts';
 import type { Executor } from './access.ts';
-
-type InTaskGroups = ExpressionBuilder<Tables, 'task_groups'>;
-
-const ownResource = (user: User) => sql<number>`(select resource_id from profiles where id = ${user.profile_id})`;
-const ownGroups = (user: User) => sql<number>`(select group_id from group_members where user_id = ${user.id})`;
-
-/** On the resource that the caller computes on. */
-const onOwnResource = (eb: InTaskGroups, user: User) =>
-  sql<boolean>`coalesce(${eb.ref('task_groups.resource_id')} = ${ownResource(user)}, false)`;
-
-const isOwned = (eb: InTaskGroups, user: User) => eb('task_groups.user_id', '=', user.id);
-
-/** Given to one of the caller's groups. */
-const isShared = (eb: InTaskGroups, user: User) =>
-  sql<boolean>`coalesce(${eb.ref('task_groups.user_group_id')} in ${ownGroups(user)}, false)`;
-
-/** Read access: the owner always, members of its group when they compute on its resource. */
-export const isReadable = (eb: InTaskGroups, user: User) =>
-  eb.or([isOwned(eb, user), eb.and([isShared(eb, user), onOwnResource(eb, user)])]).$castTo<boolean>();
-
-/** What the caller can use and run: owned or shared, and on the own resource. */
-const isOffered = (eb: InTaskGroups, user: User) =>
-  eb.and([onOwnResource(eb, user), eb.or([isOwned(eb, user), isShared(eb, user)])]);
 
 /** A task as the wire shows it, numbers as they were written. */
 export const taskObject = (eb: ExpressionBuilder<Tables, 'tasks'>) =>
@@ -107,11 +85,6 @@ export const tasksToMatch = (db: Executor, user: User, wanted: { pkg_name: strin
     .orderBy('task_groups.id')
     .execute();
 export type MatchingTask = Awaited<ReturnType<typeof tasksToMatch>>[number];
-
-export async function groupIdOf(db: Executor, name: string): Promise<number | undefined> {
-  const row = await db.selectFrom('user_groups').select('id').where('name', '=', name).executeTakeFirst();
-  return row?.id;
-}
 
 /** An argument schema with something in it. */
 const hasKeys = (column: 'args_schema_non_parallel' | 'args_schema_parallel') =>

@@ -159,20 +159,3 @@ export async function rememberUse(db: Executor, templateId: number): Promise<boo
     .execute();
   return rows.length > 0;
 }
-
-/** Whether there is such a group, and whether the person is in it. */
-export async function membership(
-  db: Executor,
-  userId: number,
-  groupId: number,
-): Promise<{ isMember: boolean } | undefined> {
-  const row = await db
-    .selectFrom('user_groups')
-    .leftJoin('group_members', (join) =>
-      join.onRef('group_members.group_id', '=', 'user_groups.id').on('group_members.user_id', '=', userId),
-    )
-    .select('group_members.user_id')
-    .where('user_groups.id', '=', groupId)
-    .executeTakeFirst();
-  return row && { isMember: row.user_id !== null };
-}

@@ -5,7 +5,8 @@ import type { JsonObject, TaskType, User, WorkflowTask } from '@service/contract
 
 import type { Tables } from '../../db/index.ts';
 import type { Executor } from './access.ts';
-import { isReadable, taskObject } from './tasks.ts';
+import { isReadable } from '../../tasks/index.ts';
+import { taskObject } from './tasks.ts';
 
 const OWN_COLUMNS = [
   'workflow_tasks.id',

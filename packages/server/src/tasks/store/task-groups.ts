@@ -142,28 +142,6 @@ export async function shareTaskGroup(db: Executor, groupId: number, userGroupId:
   return changed.length > 0;
 }
 
-export async function groupIdOf(db: Executor, name: string): Promise<number | undefined> {
-  const row = await db.selectFrom('user_groups').select('id').where('name', '=', name).executeTakeFirst();
-  return row?.id;
-}
-
-/** Whether a person is in a user group; undefined when there is no such group. */
-export async function membership(
-  db: Executor,
-  userId: number,
-  groupId: number,
-): Promise<{ isMember: boolean } | undefined> {
-  const row = await db
-    .selectFrom('user_groups')
-    .leftJoin('group_members', (join) =>
-      join.onRef('group_members.group_id', '=', 'user_groups.id').on('group_members.user_id', '=', userId),
-    )
-    .select('group_members.user_id')
-    .where('user_groups.id', '=', groupId)
-    .executeTakeFirst();
-  return row && { isMember: row.user_id !== null };
-}
-
 /** What makes a task group different from others. */
 export interface Identity {
   user_id: number;
