@@ -131,6 +131,9 @@ export const collectCustom = operation({
   refusals: UNKNOWN,
 });
 
+/** `[name, groups]`. Not a tuple, whose description some tools cannot read when it refers to another schema. */
+const packageWithGroups = z.array(z.union([z.string(), z.array(TaskGroupSlim)])).length(2);
+
 export const listTaskGroups = operation({
   id: 'list_task_groups',
   method: 'GET',
@@ -144,7 +147,7 @@ export const listTaskGroups = operation({
     only_owner: boolean().default(false),
     all_groups: boolean().default(false),
   }),
-  answer: [200, z.array(z.tuple([z.string(), z.array(TaskGroupSlim)]))],
+  answer: [200, z.array(packageWithGroups)],
   refusals: UNKNOWN,
 });
 

@@ -50,8 +50,8 @@ const CHECKS = {
 interface Asked {
   action: keyof typeof CHECKS;
   by: 'user' | 'admin';
-  /** For the owner's own requests: who asks. */
-  userId?: number;
+  /** For the owner's own requests: who asks, and which resource this person computes on now. */
+  owner?: { id: number; resource_id: number };
   /** Further refusals, and what the request changes at once. */
   prepare?: (db: Executor, group: store.GroupAtWork) => Promise<Record<string, unknown>>;
 }
@@ -62,16 +62,24 @@ const AT_ONCE: Partial<Record<Asked['action'], { active: boolean; log: string }>
   reactivate: { active: true, log: 'Reactivated. There is no environment to make.' },
 };
 
+/** The environment is on the resource of the group, wherever its owner computes by now. */
+function requireOwner(owner: NonNullable<Asked['owner']>, group: store.GroupAtWork): void {
+  if (group.user_id !== owner.id) throw refuse(403, 'Only its owner can do this with a task group.');
+  if (group.resource_id !== owner.resource_id) {
+    throw refuse(422, 'This task group is on another resource than yours. Ask an administrator to do it.');
+  }
+}
+
 export async function ask(
   parts: LifecycleParts,
   groupId: number,
-  { action, by, userId, prepare }: Asked,
+  { action, by, owner, prepare }: Asked,
 ): Promise<Activity> {
   try {
     const activity = await parts.db.transaction().execute(async (trx) => {
       const group = await store.lockGroup(trx, groupId);
       if (!group) throw refuse(404, 'There is no task group with this id.');
-      if (by === 'user' && group.user_id !== userId) throw refuse(403, 'Only its owner can do this with a task group.');
+      if (owner) requireOwner(owner, group);
       for (const check of CHECKS[action][by]) {
         const problem = await check(trx, group);
         if (problem !== undefined) throw refuse(422, problem);

@@ -1,7 +1,7 @@
 /** What can be done with task groups, and what is refused. */
-import { requireDefaultGroup, requireMembership } from '../accounts/index.ts';
 import type { PageRequest, TaskGroup, TaskGroupAdmin, TaskGroupSlim, User } from '@service/contract';
 
+import { requireDefaultGroup, requireMembership } from '../accounts/index.ts';
 import { brokenConstraint, type Database } from '../db/index.ts';
 import { compareVersions } from '../engine/pep440.ts';
 import { refuse } from '../http/index.ts';

@@ -144,6 +144,8 @@ export interface ServiceOptions {
   /** Settings by the names of their variables. */
   settings?: Record<string, string>;
   provider?: Provider;
+  /** False leaves what is asked for in the queue. */
+  background?: boolean;
 }
 
 const DEFAULTS = {
@@ -167,6 +169,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     logging: rememberingLogging(log),
     checkAnswers: true,
     ...(options.provider ? { provider: options.provider } : {}),
+    ...(options.background === undefined ? {} : { background: options.background }),
   });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   afterAll(async () => {

@@ -18,8 +18,8 @@ export function lifecycleRoutes(api: Api, parts: LifecycleRouteParts): void {
   const own =
     (action: 'deactivate' | 'reactivate' | 'delete') =>
     async ({ user, params }: { user: Parameters<typeof usableProfile>[1]; params: { task_group_id: number } }) => {
-      await usableProfile(parts.db, user);
-      return ask(parts, params.task_group_id, { action, by: 'user', userId: user.id });
+      const { resource } = await usableProfile(parts.db, user);
+      return ask(parts, params.task_group_id, { action, by: 'user', owner: { id: user.id, resource_id: resource.id } });
     };
   api.serve(tasks.deactivateTaskGroup, own('deactivate'));
   api.serve(tasks.reactivateTaskGroup, own('reactivate'));
