@@ -4,6 +4,8 @@ set -euo pipefail
 
 needed=()
 ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || needed+=(postgresql)
+command -v git >/dev/null || needed+=(git)
+command -v openssl >/dev/null || needed+=(openssl)
 python3 -c 'import ensurepip, venv' 2>/dev/null || needed+=(python3-venv)
 
 if [ ${#needed[@]} -eq 0 ]; then exit 0; fi

@@ -170,6 +170,53 @@ describe('with the package index', () => {
   });
 });
 
+describe('a package with a dependency from a repository', () => {
+  it('keeps what was built, so that its environment is made again without the repository', async () => {
+    const place = await startPlace('repository', {});
+    const repository = join(folder, 'repository', 'source');
+    mkdirSync(join(repository, 'from_repository'), { recursive: true });
+    writeFileSync(join(repository, 'from_repository/__init__.py'), 'VALUE = 42\n');
+    writeFileSync(join(repository, 'pyproject.toml'), '[project]\nname = "from_repository"\nversion = "0.1"\n');
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-C', repository, '-c', 'user.name=t', '-c', 'user.email=t@example.org', ...args], {
+        stdio: 'ignore',
+      });
+    git('init', '--quiet');
+    git('add', '.');
+    git('commit', '--quiet', '--message', 'first');
+    const requires = [`from_repository @ git+file://${repository}`];
+    const wheel = buildWheel(folder, { name: 'uses_repository', files: goodFiles('uses_repository'), requires });
+    const asked = await upload(place.client, wheel);
+    const group = asked.body.taskgroupv2_id as number;
+    const made = await finished(place.client, asked.body);
+    expect([made.status, made.log]).toEqual(['OK', expect.any(String)]);
+    const { env_info, path, venv_path } = await place.service.database.db
+      .selectFrom('task_groups')
+      .select(['env_info', 'path', 'venv_path'])
+      .executeTakeFirstOrThrow();
+    expect(env_info).toMatch(new RegExp(`^from[_-]repository @ file://${path}/wheels/`, 'm'));
+    expect((await act(place.client, group, 'deactivate')).status).toBe('OK');
+    remove(repository);
+    expect((await act(place.client, group, 'reactivate')).status).toBe('OK');
+    const value = execFileSync(
+      join(venv_path!, 'bin/python'),
+      ['-c', 'import from_repository; print(from_repository.VALUE)'],
+      { encoding: 'utf8' },
+    );
+    expect(value.trim()).toBe('42');
+
+    // without the built package it could not be made again
+    await place.service.database.db
+      .updateTable('task_groups')
+      .set({ env_info: 'x @ git+https://github.com/o/x' })
+      .execute();
+    const refused = await act(place.client, group, 'deactivate');
+    expect([refused.status, refused.log]).toEqual(['failed', expect.stringContaining('github.com')]);
+    expect((await place.client.get(`/api/v2/task-group/${group}/`)).body.active).toBe(true);
+    expect(existsSync(venv_path!)).toBe(true);
+  }, 240_000);
+});
+
 describe('without any index', () => {
   let place: Place;
   beforeAll(async () => {

@@ -11,6 +11,7 @@ export interface Installer {
   name: 'uv' | 'pip';
   makeEnvironment(venv: string): Promise<void>;
   install(venv: string, requirements: string[]): Promise<void>;
+  /** Installs exactly what a frozen list says, which is complete: nothing else is looked for. */
   installFile(venv: string, file: string): Promise<void>;
 }
 
@@ -47,7 +48,7 @@ export function pipInstaller(parts: Parts): Installer {
       if (!index.no_index) await install(venv, ['--upgrade', 'pip', 'setuptools']);
     },
     install,
-    installFile: (venv, file) => install(venv, ['--requirement', file]),
+    installFile: (venv, file) => install(venv, ['--no-deps', '--requirement', file]),
   };
 }
 
@@ -79,7 +80,7 @@ function uvInstaller(parts: Parts, uv: string): Installer {
       await install(venv, ['pip', 'setuptools']);
     },
     install,
-    installFile: (venv, file) => install(venv, ['--requirement', file]),
+    installFile: (venv, file) => install(venv, ['--no-deps', '--requirement', file]),
   };
 }
 
