@@ -84,7 +84,7 @@ async function useIn(task: number, job?: 'inside' | 'outside') {
       fractal_server_version: 'x',
       first_task_index: 0,
       last_task_index: index,
-    } as never)
+    })
     .execute();
 }
 

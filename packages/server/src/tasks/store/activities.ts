@@ -6,7 +6,8 @@ import type { Activity, ActivityAction, ActivityStatus, PageRequest } from '@ser
 import { contains, pageOf, rowsOf } from '../../db/index.ts';
 import type { Executor } from './tasks.ts';
 
-const COLUMNS = [
+/** All but the log, which lists may leave out. */
+export const ACTIVITY_COLUMNS = [
   'id',
   'user_id',
   'taskgroupv2_id',
@@ -47,7 +48,7 @@ const logColumn = (withLog: boolean) => (withLog ? sql.ref<string | null>('log')
 
 const newestFirst = (db: Executor, filter: ActivityFilter, withLog: boolean) =>
   filtered(db, filter)
-    .select(COLUMNS)
+    .select(ACTIVITY_COLUMNS)
     .select(logColumn(withLog).as('log'))
     .orderBy('timestamp_started', 'desc')
     .orderBy('id', 'desc');

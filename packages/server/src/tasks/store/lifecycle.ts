@@ -5,26 +5,13 @@ import type { Activity, ActivityAction, ActivityStep, JsonObject, Origin } from 
 
 import type { Database, Tables } from '../../db/index.ts';
 import { addWork } from '../../queue/index.ts';
+import { ACTIVITY_COLUMNS } from './activities.ts';
 import { insertTasks, type NewTask } from './tasks.ts';
 
 type Executor = Database | Transaction<Tables>;
 
 /** The kind of background work that carries out activities. */
 export const ACTIVITY_WORK = 'task-group-activity';
-
-const ACTIVITY_COLUMNS = [
-  'id',
-  'user_id',
-  'taskgroupv2_id',
-  'timestamp_started',
-  'timestamp_ended',
-  'pkg_name',
-  'version',
-  'status',
-  'action',
-  'log',
-  'steps',
-] as const;
 
 export type NewGroup = Insertable<Tables['task_groups']>;
 
@@ -105,7 +92,7 @@ export async function insertActivity(db: Transaction<Tables>, activity: NewActiv
       request: JSON.stringify(request ?? {}),
       fractal_server_version,
     })
-    .returning(ACTIVITY_COLUMNS)
+    .returning([...ACTIVITY_COLUMNS, 'log'])
     .executeTakeFirstOrThrow();
   if (!finished) await addWork(db, ACTIVITY_WORK, row.id);
   return row;
