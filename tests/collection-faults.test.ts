@@ -92,7 +92,7 @@ describe('killed at a random moment', () => {
       const groups = await groupsOf(client);
       expect(foldersOnDisk()).toEqual(groups.map(({ path }) => path).sort());
       expect(groups.every(({ task_list }) => task_list.length === 1)).toBe(true);
-      expect(readdirSync(join(data, 'uploads'))).toEqual([]);
+      await expect.poll(() => readdirSync(join(data, 'uploads'))).toEqual([]);
 
       for (const group of groups) {
         const asked = await client.post(`/api/v2/task-group/${group.id}/delete/`);

@@ -141,7 +141,7 @@ describe('with the package index', () => {
     expect([existsSync(script), (await client.get(`/api/v2/task-group/${group}/`)).body.active]).toEqual([true, true]);
     expect((await act(client, group, 'delete')).status).toBe('OK');
     expect((await client.get(`/api/v2/task-group/${group}/`)).status).toBe(404);
-    expect(leftOvers(place)).toEqual([]);
+    await expect.poll(() => leftOvers(place)).toEqual([]);
   }, 240_000);
 
   it('a package, or a version of it, that does not exist is refused at once', async () => {
@@ -166,7 +166,7 @@ describe('with the package index', () => {
       status: 'failed',
       detail: expect.any(String),
     });
-    expect(leftOvers(place)).toEqual([]);
+    await expect.poll(() => leftOvers(place)).toEqual([]);
   });
 });
 
@@ -273,7 +273,7 @@ describe('without any index', () => {
     });
     expect(after.task_list).toEqual(read.task_list);
     expect((await act(client, group, 'delete')).status).toBe('OK');
-    expect(leftOvers(place)).toEqual([]);
+    await expect.poll(() => leftOvers(place)).toEqual([]);
   }, 240_000);
 
   it.each<[string, Record<string, string>, RegExp]>([
@@ -300,7 +300,7 @@ describe('without any index', () => {
     const done = await finished(place.client, (await upload(place.client, wheel)).body);
     expect([done.status, done.taskgroupv2_id]).toEqual(['failed', null]);
     expect(done.log).toMatch(text);
-    expect(leftOvers(place)).toEqual([]);
+    await expect.poll(() => leftOvers(place)).toEqual([]);
   });
 
   it('a package by name needs a version, and ends as failed when it cannot be had', async () => {
@@ -310,7 +310,7 @@ describe('without any index', () => {
       (await collect(place.client, { package: 'no-such-thing', package_version: '1.0' })).body,
     );
     expect([done.status, done.log]).toEqual(['failed', expect.stringContaining('no-such-thing')]);
-    expect(leftOvers(place)).toEqual([]);
+    await expect.poll(() => leftOvers(place)).toEqual([]);
   });
 
   it('a manifest folder that is not called like the package is found', async () => {

@@ -257,7 +257,7 @@ describe('work of a process that is no more', () => {
   });
 
   it('is left alone while its process lives, or on another machine until its time is over', async () => {
-    await insertTaken(1, `${hostname()}:${process.pid}#other`);
+    await insertTaken(1, `${hostname()}:${process.ppid}#other`);
     await insertTaken(2, `elsewhere:${dead}#x`);
     await insertTaken(3, `elsewhere:${dead}#x`, -1);
     const taken: number[] = [];
