@@ -104,9 +104,9 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
   });
   serviceRoutes(api, parts);
   accountRoutes(api, { db: database.db, tokens, app: appSettings });
-  workflowRoutes(api, { db: database.db, defaultGroup: appSettings.SERVICE_DEFAULT_GROUP_NAME });
   const projectParts = { db: database.db, defaultGroup: appSettings.SERVICE_DEFAULT_GROUP_NAME };
   projectRoutes(api, projectParts);
+  workflowRoutes(api, projectParts);
   sharingRoutes(api, projectParts);
   templateRoutes(api, projectParts);
   datasetRoutes(api, { db: database.db });

@@ -63,8 +63,7 @@ function isDead(holder: string): boolean {
 
 /** Gives back the work of processes of this machine that are no more. */
 async function releaseOfTheDead(db: Database): Promise<void> {
-  const dead = (await store.leasedWork(db)).filter(({ leased_by }) => isDead(leased_by));
-  for (const work of dead) await store.releaseWork(db, work);
+  await store.releaseWork(db, (await store.holdersOfWork(db)).filter(isDead));
 }
 
 export function startQueue({ db, log, handlers, places, retrySeconds = RETRY_SECONDS }: QueueOptions): Queue {

@@ -69,22 +69,23 @@ export async function rememberProcess(
     .execute();
 }
 
-/** Work whose holders are gone; a worker of this machine that died is told by its process number. */
-export async function leasedWork(db: Database): Promise<{ id: number; leased_by: string }[]> {
+/** Who holds work right now. */
+export async function holdersOfWork(db: Database): Promise<string[]> {
   const rows = await db
     .selectFrom('background_work')
-    .select(['id', 'leased_by'])
+    .select('leased_by')
+    .distinct()
     .where('leased_by', 'is not', null)
     .execute();
-  return rows as { id: number; leased_by: string }[];
+  return rows.map((row) => row.leased_by!);
 }
 
-/** Gives work back, unless somebody else has taken it meanwhile. */
-export async function releaseWork(db: Database, { id, leased_by }: { id: number; leased_by: string }): Promise<void> {
+/** Gives back the work of these holders; what somebody else has taken meanwhile is not theirs any more. */
+export async function releaseWork(db: Database, holders: string[]): Promise<void> {
+  if (holders.length === 0) return;
   await db
     .updateTable('background_work')
     .set({ leased_by: null, leased_until: null })
-    .where('id', '=', id)
-    .where('leased_by', '=', leased_by)
+    .where('leased_by', 'in', holders)
     .execute();
 }

@@ -116,8 +116,13 @@ async function keepUpload(dataDir: string, file: UploadedFile): Promise<string> 
   const folder = join(dataDir, 'uploads', randomUUID());
   await mkdir(folder, { recursive: true });
   const path = join(folder, file.filename);
-  await copyFile(file.path, path);
-  return path;
+  try {
+    await copyFile(file.path, path);
+    return path;
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
 }
 
 type Group = Omit<
@@ -174,6 +179,13 @@ async function accept(
   }
 }
 
+/** The caller's resource. What is installed goes to this machine, which a resource behind SSH does not see. */
+async function localResource(db: Database, user: User): Promise<Resource> {
+  const { resource } = await usableProfile(db, user);
+  if (resource.type !== 'slurm_ssh') return resource;
+  throw refuse(422, 'Packages cannot be collected on a resource that is reached by SSH yet. Use a custom collection.');
+}
+
 /** The form, with everything refused that must not become part of a command. */
 function checkedForm(body: CollectPip) {
   const name = checkedText('package', body.package, packageNameProblem);
@@ -206,7 +218,7 @@ export async function collectPip(
   visibility: Visibility,
 ): Promise<Activity> {
   const form = checkedForm(body);
-  const { resource } = await usableProfile(parts.db, user);
+  const resource = await localResource(parts.db, user);
   const python = interpreterOf(resource, body.python_version);
   const pkg_name = form.name === undefined ? '' : normalisedName(form.name);
   const identity = form.file
@@ -237,7 +249,7 @@ export async function collectPixi(
   body: CollectPixi,
   visibility: Visibility,
 ): Promise<Activity> {
-  const { resource } = await usableProfile(parts.db, user);
+  const resource = await localResource(parts.db, user);
   const config = resource.tasks_pixi_config as { versions?: Record<string, string>; default_version?: string };
   if (config.versions === undefined)
     throw refuse(422, 'pixi is not available on this resource. Ask an administrator to set it up.');

@@ -1,7 +1,7 @@
 /** The SQL of what is done with task groups. */
-import { type Insertable, sql, type Transaction } from 'kysely';
+import { type Insertable, type Selectable, sql, type Transaction } from 'kysely';
 
-import type { Activity, ActivityAction, ActivityStep, JsonObject, Origin } from '@service/contract';
+import type { Activity, ActivityAction, ActivityStep, JsonObject } from '@service/contract';
 
 import type { Database, Tables } from '../../db/index.ts';
 import { addWork } from '../../queue/index.ts';
@@ -14,26 +14,6 @@ type Executor = Database | Transaction<Tables>;
 export const ACTIVITY_WORK = 'task-group-activity';
 
 export type NewGroup = Insertable<Tables['task_groups']>;
-
-/** A task group as a procedure needs it. */
-export interface GroupAtWork {
-  id: number;
-  user_id: number;
-  resource_id: number;
-  origin: Origin;
-  pkg_name: string;
-  version: string;
-  python_version: string | null;
-  pixi_version: string | null;
-  path: string | null;
-  venv_path: string | null;
-  archive_path: string | null;
-  pip_extras: string | null;
-  env_info: string | null;
-  pinned_package_versions_pre: Record<string, string>;
-  pinned_package_versions_post: Record<string, string>;
-  active: boolean;
-}
 
 const GROUP_COLUMNS = [
   'id',
@@ -53,6 +33,9 @@ const GROUP_COLUMNS = [
   'pinned_package_versions_post',
   'active',
 ] as const;
+
+/** A task group as a procedure needs it. */
+export type GroupAtWork = Pick<Selectable<Tables['task_groups']>, (typeof GROUP_COLUMNS)[number]>;
 
 export const findGroupAtWork = (db: Executor, id: number): Promise<GroupAtWork | undefined> =>
   db.selectFrom('task_groups').select(GROUP_COLUMNS).where('id', '=', id).executeTakeFirst();
