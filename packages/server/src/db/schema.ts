@@ -5,6 +5,10 @@ import type {
   ActivityAction,
   ActivityStatus,
   ActivityStep,
+  Cause,
+  ImageStatus,
+  JobFailure,
+  JobStatus,
   JsonObject,
   Permissions,
   ResourceType,
@@ -230,7 +234,6 @@ interface WorkflowTasksTable {
   timestamp_modified: Timestamp;
 }
 
-type JobStatus = 'submitted' | 'done' | 'failed';
 
 interface JobsTable {
   id: Generated<number>;
@@ -254,8 +257,25 @@ interface JobsTable {
   status: Generated<JobStatus>;
   log: string | null;
   executor_error_log: string | null;
-  attribute_filters: JsonTextWithDefault<JsonObject>;
+  attribute_filters: JsonTextWithDefault<Record<string, Scalar[]>>;
   type_filters: JsonTextWithDefault<Flags>;
+  first_task_image_status: ImageStatus[] | null;
+  stop_requested_at: string | null;
+  stop_requested_by: string | null;
+  timestamp_first_unit: string | null;
+  failure: OptionalJsonText<JobFailure>;
+  /** The tasks as they were when the job began; later edits do not touch a running job. */
+  snapshot: OptionalJsonText<unknown>;
+  /** Where the service keeps what it needs to run the job, outside the job's own folder. */
+  service_folder: string | null;
+  /** Counted up by each change, for those who watch. */
+  change: Generated<number>;
+}
+
+/** The images of a job that filters on a status, as they were when it began, and those made of them. */
+interface JobImagesTable {
+  job_id: number;
+  zarr_url: string;
 }
 
 interface HistoryRunsTable {
@@ -269,6 +289,11 @@ interface HistoryRunsTable {
   timestamp_started: Timestamp;
   status: JobStatus;
   num_available_images: number;
+  /** The position of the task in the workflow as it ran; null where nobody recorded it. */
+  task_index: number | null;
+  timestamp_ended: string | null;
+  num_new_images: Generated<number>;
+  change: Generated<number>;
 }
 
 interface HistoryUnitsTable {
@@ -278,6 +303,22 @@ interface HistoryUnitsTable {
   has_warnings: Generated<boolean>;
   status: JobStatus;
   zarr_urls: Generated<string[]>;
+  /** Counted from 0 in its phase; the unit of an init phase has a phase of its own. */
+  number: Generated<number>;
+  is_init: Generated<boolean>;
+  timestamp_started: string | null;
+  timestamp_ended: string | null;
+  exit_code: number | null;
+  signal: number | null;
+  cause: Cause | null;
+  message: string | null;
+  num_warnings: Generated<number>;
+  cpu_seconds: number | null;
+  peak_memory_bytes: number | null;
+  memory_limit_bytes: number | null;
+  scheduler_job_id: number | null;
+  node: string | null;
+  change: Generated<number>;
 }
 
 interface HistoryImageCacheTable {
@@ -285,6 +326,23 @@ interface HistoryImageCacheTable {
   workflowtask_id: number;
   zarr_url: string;
   latest_history_unit_id: number;
+}
+
+interface AccountingRecordsTable {
+  id: Generated<number>;
+  user_id: number;
+  timestamp: Timestamp;
+  num_tasks: number;
+  num_new_images: number;
+}
+
+interface AccountingRecordsSlurmTable {
+  id: Generated<number>;
+  user_id: number;
+  timestamp: Timestamp;
+  slurm_job_ids: Generated<number[]>;
+  fractal_job_id: number | null;
+  resource_id: number | null;
 }
 
 interface TaskGroupActivitiesTable {
@@ -311,6 +369,7 @@ interface BackgroundWorkTable {
   subject_id: number;
   timestamp_created: Timestamp;
   attempts: Generated<number>;
+  failures: Generated<number>;
   leased_by: string | null;
   leased_until: string | null;
   /** The process that works for it right now, so that a left-over one can be ended. */
@@ -339,6 +398,9 @@ export interface Tables {
   history_runs: HistoryRunsTable;
   history_units: HistoryUnitsTable;
   history_image_cache: HistoryImageCacheTable;
+  job_images: JobImagesTable;
+  accounting_records: AccountingRecordsTable;
+  accounting_records_slurm: AccountingRecordsSlurmTable;
   task_group_activities: TaskGroupActivitiesTable;
   background_work: BackgroundWorkTable;
 }

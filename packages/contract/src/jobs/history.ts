@@ -1,0 +1,136 @@
+/** History: what ran on which images, when, with what result. */
+import { z } from 'zod';
+
+import { pageOf } from '../pagination.ts';
+import { Image, ImageFilters, ImagePage } from '../projects/dataset.ts';
+import { jsonAnswer } from '../wire/json.ts';
+import { answer, id, text } from '../wire/scalars.ts';
+import { CAUSES, HISTORY_STATUSES } from './task-status.ts';
+
+const optionalInteger = () => answer.integer().nullable();
+const optionalTime = () => answer.time().nullable();
+const optionalText = () => answer.text().nullable();
+const status = () => z.enum(HISTORY_STATUSES);
+const cause = () => z.enum(CAUSES).nullable();
+
+export const HistoryRun = z
+  .object({
+    id: answer.integer(),
+    timestamp_started: answer.time(),
+    workflowtask_dump: jsonAnswer.object(),
+    num_submitted_units: answer.integer(),
+    num_done_units: answer.integer(),
+    num_failed_units: answer.integer(),
+    num_units_with_warnings: answer.integer(),
+    args_schema_parallel: jsonAnswer.object().nullable(),
+    args_schema_non_parallel: jsonAnswer.object().nullable(),
+    version: optionalText(),
+    status: status(),
+    job_id: answer.integer(),
+    num_available_images: answer.integer(),
+    timestamp_ended: optionalTime(),
+  })
+  .meta({ id: 'HistoryRunReadAggregated' });
+export type HistoryRun = z.output<typeof HistoryRun>;
+
+export const HistoryUnit = z
+  .object({
+    id: answer.integer(),
+    logfile: optionalText(),
+    has_warnings: answer.boolean(),
+    status: status(),
+    zarr_urls: z.array(answer.text()),
+    is_init: answer.boolean(),
+    timestamp_started: optionalTime(),
+    timestamp_ended: optionalTime(),
+    exit_code: optionalInteger(),
+    signal: optionalInteger(),
+    cause: cause(),
+    message: optionalText(),
+    num_warnings: answer.integer(),
+    cpu_seconds: answer.number().nullable(),
+    peak_memory_bytes: optionalInteger(),
+    memory_limit_bytes: optionalInteger(),
+    scheduler_job_id: optionalInteger(),
+    node: optionalText(),
+  })
+  .meta({ id: 'HistoryUnitRead' });
+export type HistoryUnit = z.output<typeof HistoryUnit>;
+
+/** The unit that looked at an image last. */
+export const UnitOfImage = z
+  .object({
+    id: answer.integer(),
+    history_run_id: answer.integer(),
+    started: answer.boolean(),
+    timestamp_started: optionalTime(),
+    timestamp_ended: optionalTime(),
+    cause: cause(),
+    message: optionalText(),
+    num_warnings: answer.integer(),
+    peak_memory_bytes: optionalInteger(),
+  })
+  .meta({ id: 'UnitOfImage' });
+export type UnitOfImage = z.output<typeof UnitOfImage>;
+
+const ImageWithStatus = Image.extend({
+  has_warnings: answer.boolean().nullable(),
+  unit: UnitOfImage.nullable().optional(),
+}).meta({ id: 'SingleImageWithStatus' });
+export type ImageWithStatus = z.output<typeof ImageWithStatus>;
+
+export const ImageStatusPage = ImagePage.extend({
+  items: z.array(ImageWithStatus),
+  status_counts: z.object({
+    done: answer.integer(),
+    submitted: answer.integer(),
+    failed: answer.integer(),
+    unset: answer.integer(),
+  }),
+}).meta({ id: 'ImageStatusPage' });
+export type ImageStatusPage = z.output<typeof ImageStatusPage>;
+
+export const ImageStatusQuery = ImageFilters;
+
+export const HistoryUnitPage = pageOf(HistoryUnit);
+
+export const ImageLogRequest = z
+  .object({ workflowtask_id: id(), dataset_id: id(), zarr_url: text() })
+  .meta({ id: 'ImageLogsRequest' });
+
+/** How a job went over time: few numbers, however many units there are. */
+export const Timeline = z
+  .object({
+    tasks: z.array(
+      z.object({
+        workflowtask_id: optionalInteger(),
+        task_index: optionalInteger(),
+        name: answer.text(),
+        alias: optionalText(),
+        history_run_id: answer.integer(),
+        status: status(),
+        timestamp_started: answer.time(),
+        timestamp_ended: optionalTime(),
+        num_available_images: answer.integer(),
+        num_units: answer.integer(),
+        num_submitted_units: answer.integer(),
+        num_done_units: answer.integer(),
+        num_failed_units: answer.integer(),
+        num_units_with_warnings: answer.integer(),
+        num_new_images: answer.integer(),
+        cpu_seconds: answer.number().nullable(),
+        peak_memory_bytes: optionalInteger(),
+        memory_limit_bytes: optionalInteger(),
+        scheduler_job_ids: z.array(answer.integer()),
+      }),
+    ),
+    bins: z.object({
+      start: optionalTime(),
+      seconds: answer.number(),
+      running: z.array(answer.integer()),
+      finished: z.array(answer.integer()),
+      peak_memory_bytes: z.array(answer.integer()),
+    }),
+  })
+  .meta({ id: 'JobTimeline' });
+export type Timeline = z.output<typeof Timeline>;

@@ -1,0 +1,3 @@
+export * from './admin-operations.ts';
+export * from './history-operations.ts';
+export * from './job-operations.ts';
