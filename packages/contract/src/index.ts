@@ -24,4 +24,5 @@ export { readEmail } from './wire/email.ts';
 export type { ValidationEntry } from './wire/entries.ts';
 export type { JsonObject } from './wire/json.ts';
 export { kindOf, NumberAsWritten, parseJson, plain, type Scalar } from './wire/numbers.ts';
-export { covers, normalisePath, readAbsolutePath, readProjectDir } from './wire/paths.ts';
+export { covers, normalisePath, readAbsolutePath, readProjectDir, readZarrUrl } from './wire/paths.ts';
+export { readInteger } from './wire/scalars.ts';

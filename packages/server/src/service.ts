@@ -15,12 +15,23 @@ import {
 } from './accounts/index.ts';
 import type { OpenDatabase } from './db/index.ts';
 import { type Api, createApi, createApp, refuse, refuseOtherMethods, serveDocumentation } from './http/index.ts';
+import { localHost } from './hosts/index.ts';
+import {
+  createAttention,
+  JOB_WORK,
+  jobControlRoutes,
+  jobEventRoutes,
+  jobFiles,
+  jobHandler,
+  jobReadRoutes,
+} from './jobs/index.ts';
 import type { Logging } from './logging/index.ts';
 import { createMailer } from './mail/index.ts';
 import { datasetRoutes, projectRoutes, sharingRoutes, templateRoutes, workflowRoutes } from './projects/index.ts';
 import { maskedSettings, type Settings } from './settings/index.ts';
 import { type Queue, startQueue } from './queue/index.ts';
 import { ACTIVITY_WORK, activityHandler, adminTaskRoutes, lifecycleRoutes, taskRoutes } from './tasks/index.ts';
+import { createLocalRunner } from './runners/index.ts';
 import { VERSION } from './version.ts';
 
 const READY_WITHIN_MS = 5000;
@@ -83,6 +94,41 @@ function startBackground(
   return queue;
 }
 
+const JOBS_AT_A_TIME = 1000;
+
+/** Submits and executes jobs. When the application ends, jobs go on without it, and with the next one. */
+function runJobs(app: FastifyInstance, api: Api, { settings, database, logging, background }: ServiceParts): void {
+  const { db } = database;
+  const log = logging.logger('jobs');
+  const attention = createAttention(db, log);
+  const dataDir = settings.start.SERVICE_DATA_DIR;
+  const limits = { units: settings.app.SERVICE_MAX_UNITS_PER_TASK, output: settings.app.SERVICE_MAX_OUTPUT_SIZE };
+  const runner = createLocalRunner({ host: localHost, places: settings.app.SERVICE_MAX_NUM_THREADS });
+  let queue: Pick<Queue, 'wake'> = { wake: () => undefined };
+  if (background !== false) {
+    const started = startQueue({
+      db,
+      log,
+      handlers: { [JOB_WORK]: jobHandler({ db, log, runner, attention, limits }) },
+      places: JOBS_AT_A_TIME,
+      givesUp: false,
+      waitsOnStop: true,
+    });
+    app.addHook('onClose', () => started.stop());
+    queue = started;
+  }
+  app.addHook('onClose', () => attention.close());
+  jobControlRoutes(api, { db, attention, queue, dataDir });
+}
+
+/** What reads jobs. Streams end before the server waits for its requests. */
+function readJobs(app: FastifyInstance, api: Api, { settings, database, logging }: ServiceParts): void {
+  const parts = { db: database.db, files: jobFiles, log: logging.logger('jobs') };
+  jobReadRoutes(api, { ...parts, maxListLength: settings.longestJobList });
+  const events = jobEventRoutes(api, parts);
+  app.addHook('preClose', () => events.close());
+}
+
 export async function createService(parts: ServiceParts): Promise<FastifyInstance> {
   const { settings, database, logging } = parts;
   const { app: appSettings } = settings;
@@ -110,6 +156,8 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
   sharingRoutes(api, projectParts);
   templateRoutes(api, projectParts);
   datasetRoutes(api, { db: database.db });
+  runJobs(app, api, parts);
+  readJobs(app, api, parts);
   lifecycleRoutes(api, {
     ...projectParts,
     queue: startBackground(app, parts),

@@ -1,4 +1,5 @@
 /** Signing in with a password, and reading the token that a request carries. */
+import { decodeJwt } from 'jose';
 import type { IncomingHttpHeaders } from 'node:http';
 
 import type { User } from '@service/contract';
@@ -55,7 +56,7 @@ export function authenticator(tokens: Tokens, findActiveUser: (userId: number) =
     for (const [via, token] of sources) {
       const userId = token === undefined ? undefined : await tokens.read(token);
       const user = userId === undefined ? undefined : await findActiveUser(userId);
-      if (user) return { user, via };
+      if (user) return { user, via, expires: decodeJwt(token!).exp ?? Infinity };
     }
     return undefined;
   };

@@ -1,30 +1,10 @@
 /** `servicectl recent`: what runs, or ended lately; tells whether a restart is safe. */
+import { recentJobs } from '../jobs/index.ts';
 import { recentActivities } from '../tasks/index.ts';
-import type { Workplace } from '../workplace.ts';
 import { withWorkplace } from './tools.ts';
 
 /** A hundred years: longer than anything runs, and a time that the database can compute. */
 const LONGEST_MINUTES = 100 * 366 * 24 * 60;
-
-interface Job {
-  id: number;
-  user_email: string;
-  status: string;
-  start_timestamp: string;
-  end_timestamp: string | null;
-}
-
-/** Submitted, done, failed, and in each the newest first. */
-async function recentJobs({ pool }: Workplace, minutes: number): Promise<Job[]> {
-  const { rows } = await pool.query<Job>(
-    `select id, user_email, status, start_timestamp, end_timestamp
-     from jobs
-     where status = 'submitted' or end_timestamp >= now() - make_interval(mins => $1)
-     order by array_position(array['submitted', 'done', 'failed'], status), start_timestamp desc`,
-    [minutes],
-  );
-  return rows;
-}
 
 /** `2026-01-31T12:00:00.123456+00:00` → `2026-01-31 12:00:00` */
 const time = (timestamp: string | null) => timestamp?.slice(0, 19).replace('T', ' ') ?? '-';
@@ -47,7 +27,7 @@ function print(heading: string, lines: string[]): void {
 export async function recent({ minutes }: { minutes: number }): Promise<void> {
   await withWorkplace(async (workplace) => {
     const within = Math.min(minutes, LONGEST_MINUTES);
-    const jobs = await recentJobs(workplace, within);
+    const jobs = await recentJobs(workplace.db, within);
     const activities = await recentActivities(workplace.db, within);
     const running = [...jobs, ...activities].filter(({ status }) =>
       ['submitted', 'ongoing', 'pending'].includes(status),

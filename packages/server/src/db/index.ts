@@ -6,3 +6,4 @@ export { pageOf, rowsOf } from './pages.ts';
 export type * from './schema.ts';
 export { isProcessAlive } from './processes.ts';
 export { keptSecret } from './secrets.ts';
+export { isPassing, patiently } from './patience.ts';

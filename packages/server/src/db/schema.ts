@@ -293,6 +293,8 @@ interface HistoryRunsTable {
   task_index: number | null;
   timestamp_ended: string | null;
   num_new_images: Generated<number>;
+  /** Why it failed. */
+  failure: OptionalJsonText<Pick<JobFailure, 'kind' | 'message' | 'num_images'>>;
   change: Generated<number>;
 }
 
@@ -369,7 +371,6 @@ interface BackgroundWorkTable {
   subject_id: number;
   timestamp_created: Timestamp;
   attempts: Generated<number>;
-  failures: Generated<number>;
   leased_by: string | null;
   leased_until: string | null;
   /** The process that works for it right now, so that a left-over one can be ended. */

@@ -22,6 +22,13 @@ export interface RunOptions {
   signal?: AbortSignal;
 }
 
+export interface LaunchOptions {
+  cwd: string;
+  output: string;
+  /** Called when it ends, while the service that started it is still there. */
+  onExit?: () => void;
+}
+
 export interface Finished {
   code: number | null;
   signal: string | null;
@@ -29,6 +36,11 @@ export interface Finished {
 
 export interface Host {
   run(command: readonly [string, ...string[]], options?: RunOptions): Promise<Finished>;
+  /** Starts a command that goes on when the service ends; what it prints goes to a file. */
+  launch(command: readonly [string, ...string[]], options: LaunchOptions): Promise<ProcessHandle>;
+  isAlive(handle: ProcessHandle): Promise<boolean>;
+  /** Signals one process; false when it is no more. */
+  signal(handle: ProcessHandle, signal: NodeJS.Signals): Promise<boolean>;
   /** Ends a process of an earlier life of the service, with all it started; true when it was still there. */
   endLeftOver(handle: ProcessHandle): Promise<boolean>;
   kindOf(path: string): Promise<'file' | 'folder' | undefined>;

@@ -1,10 +1,10 @@
 /** This machine. */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { chmod, copyFile, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Finished, Host, ProcessHandle, RunOptions } from './host.ts';
+import type { Finished, Host, LaunchOptions, ProcessHandle, RunOptions } from './host.ts';
 
 const PATIENCE_MS = 5000;
 
@@ -14,25 +14,27 @@ const PRIVATE = /^(SERVICE|FRACTAL|POSTGRES|JWT|OAUTH|COOKIE|DB)_|SECRET|PASSWOR
 const commandEnvironment = (): Record<string, string> =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !PRIVATE.test(name))) as Record<string, string>;
 
-/** When a process began, as the system counts; empty when there is none. */
+/** When a process began, as the system counts; empty when there is none, or only its remains. */
 function startOf(pid: number): string {
   try {
     // the name of a program may hold spaces and brackets, so count from behind it
-    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[19] ?? '';
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ');
+    return fields[0] === 'Z' || fields[0] === 'X' ? '' : (fields[19] ?? '');
   } catch {
     return '';
   }
 }
 
-/** Signals a process and everything it started, which share its group. */
-function signalGroup(pid: number, signal: NodeJS.Signals): boolean {
+function signalled(pid: number, signal: NodeJS.Signals): boolean {
   try {
-    process.kill(-pid, signal);
-    return true;
+    return process.kill(pid, signal);
   } catch {
     return false;
   }
 }
+
+/** Signals a process and everything it started, which share its group. */
+const signalGroup = (pid: number, signal: NodeJS.Signals) => signalled(-pid, signal);
 
 async function endGroup(pid: number): Promise<void> {
   signalGroup(pid, 'SIGTERM');
@@ -73,9 +75,36 @@ function run(command: readonly [string, ...string[]], options: RunOptions = {}):
   });
 }
 
-async function endLeftOver({ pid, started }: ProcessHandle): Promise<boolean> {
-  if (startOf(pid) !== started || started === '') return false;
-  await endGroup(pid);
+async function launch(
+  command: readonly [string, ...string[]],
+  { cwd, output, onExit }: LaunchOptions,
+): Promise<ProcessHandle> {
+  const [program, ...args] = command;
+  const file = await open(output, 'a');
+  try {
+    const child = spawn(program, args, {
+      cwd,
+      env: commandEnvironment(),
+      stdio: ['ignore', file.fd, file.fd],
+      detached: true,
+    });
+    if (onExit) child.once('exit', onExit);
+    await new Promise<void>((resolve, reject) => {
+      child.once('spawn', resolve);
+      child.once('error', reject);
+    });
+    child.unref();
+    return { pid: child.pid!, started: startOf(child.pid!) };
+  } finally {
+    await file.close();
+  }
+}
+
+const isRunning = ({ pid, started }: ProcessHandle) => started !== '' && startOf(pid) === started;
+
+async function endLeftOver(handle: ProcessHandle): Promise<boolean> {
+  if (!isRunning(handle)) return false;
+  await endGroup(handle.pid);
   return true;
 }
 
@@ -91,6 +120,9 @@ async function kindOf(path: string): Promise<'file' | 'folder' | undefined> {
 
 export const localHost: Host = {
   run,
+  launch,
+  isAlive: (handle) => Promise.resolve(isRunning(handle)),
+  signal: (handle, signal) => Promise.resolve(isRunning(handle) && signalled(handle.pid, signal)),
   endLeftOver,
   kindOf,
   readText: (path) => readFile(path, 'utf8'),

@@ -7,6 +7,8 @@ import { refuse, type Refusal } from './refusal.ts';
 export interface Caller {
   user: User;
   via: 'header' | 'cookie';
+  /** When the token ends, in seconds; what goes on for long ends with it. */
+  expires: number;
 }
 
 const NO_PROFILE = 'Your account has no computational profile yet. Ask an administrator to give you one.';

@@ -10,7 +10,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 
-import { type BodySize, type Operation, pageProblem, pageQuery, readRequest, type User } from '@service/contract';
+import { type BodySize, type Operation, pageProblem, pageQuery, readRequest } from '@service/contract';
 
 import { accessProblem, type Caller } from './access.ts';
 import { parseMultipart } from './form-body.ts';
@@ -47,7 +47,7 @@ export interface Api {
   /** An operation that needs a caller. */
   serve<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A>(
     operation: Operation<P, Q, B, A>,
-    handler: Handler<P, Q, B, A, { user: User }>,
+    handler: Handler<P, Q, B, A, Pick<Caller, 'user' | 'expires'>>,
   ): void;
   /** An operation that anyone may call. */
   serveAnyone<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A>(
@@ -155,7 +155,7 @@ export function createApi(app: FastifyInstance, options: ApiOptions): Api {
         if ('entries' in read) throw invalid(read.entries);
         // a large body is held once, in its validated form
         request.body = undefined;
-        const call = { ...read.value, request, reply, user: caller?.user };
+        const call = { ...read.value, request, reply, user: caller?.user, expires: caller?.expires };
         const answer = await handler(call as never);
         const { status, mediaType } = operation.answer;
         if (answer instanceof Streamed) {

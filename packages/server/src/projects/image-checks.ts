@@ -9,10 +9,10 @@ import { findDataset } from './store/datasets.ts';
 import * as store from './store/images.ts';
 
 /** Filters may ask for the status of an image under this name, as if it were an attribute. */
-const STATUS_KEY = '__wftask_dataset_image_status__';
+export const STATUS_KEY = '__wftask_dataset_image_status__';
 
 /** Takes the status out of the attribute filters, since it is not stored with the image. */
-function splitStatus(filters: ImageFilters, workflowtask_id: number) {
+export function splitStatus(filters: ImageFilters, workflowtask_id: number) {
   const { [STATUS_KEY]: statuses, ...attribute_filters } = filters.attribute_filters;
   const status = statuses && { workflowtask_id, statuses: statuses.filter((value) => typeof value === 'string') };
   return { filters: { ...filters, attribute_filters }, status };

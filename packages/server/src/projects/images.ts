@@ -60,7 +60,7 @@ function compareScalars(one: Scalar, other: Scalar): number {
 }
 
 /** All values of all attributes of a dataset, and the names of its types. */
-async function valuesOf(db: Database, datasetId: number): Promise<Pick<ImagePage, 'attributes' | 'types'>> {
+export async function valuesOf(db: Database, datasetId: number): Promise<Pick<ImagePage, 'attributes' | 'types'>> {
   const attributes: Record<string, Scalar[]> = {};
   const types = new Set<string>();
   for (const { kind, key, value } of await store.facetsOf(db, datasetId)) {

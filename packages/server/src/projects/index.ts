@@ -1,5 +1,23 @@
+export { openProject } from './access.ts';
+export { openDataset } from './datasets.ts';
+export { splitStatus, STATUS_KEY } from './image-checks.ts';
+export { valuesOf } from './images.ts';
 export { datasetRoutes } from './routes/datasets.ts';
 export { projectRoutes } from './routes/projects.ts';
 export { sharingRoutes } from './routes/sharing.ts';
 export { templateRoutes } from './routes/templates.ts';
 export { workflowRoutes } from './routes/workflows.ts';
+export { countStatuses, type ImageSeen, sliceOfSeenImages, type StatusOrder } from './store/image-status.ts';
+export { openWorkflow } from './workflows.ts';
+export {
+  changeImageList,
+  changeRemembered,
+  holdDataset,
+  imagesByUrl,
+  rememberedAmong,
+  rememberImages,
+  selectUrls,
+} from './store/image-changes.ts';
+export { findDataset } from './store/datasets.ts';
+export { countImages } from './store/images.ts';
+export { findWorkflow } from './store/workflows.ts';

@@ -13,7 +13,8 @@ import { type Database, isProcessAlive } from '../db/index.ts';
 import type { Logger } from '../logging/index.ts';
 import * as store from './store.ts';
 
-export { addWork } from './store.ts';
+export { addWork, type Lease } from './store.ts';
+import type { Lease } from './store.ts';
 
 const LEASE_SECONDS = 30;
 const RENEW_MS = 10_000;
@@ -29,9 +30,14 @@ export interface WorkContext {
   remember(process: { pid: number; started: string } | null): Promise<void>;
   /** True when no further attempt will follow a failure. */
   last: boolean;
+  /** Proves in a transaction that the work is still ours. */
+  lease: Lease;
+  /** Aborted when the process ends or the lease is lost: stop here, somebody else goes on. */
+  signal: AbortSignal;
 }
 
-export type Handler = (subjectId: number, context: WorkContext) => Promise<void>;
+/** Work that is given back as it is has not failed: another process goes on with it, or this one after a restart. */
+export type Handler = (subjectId: number, context: WorkContext) => Promise<void | 'unfinished'>;
 
 export interface Queue {
   /** Says that there is new work, so that nobody has to wait for the next look. */
@@ -48,6 +54,10 @@ export interface QueueOptions {
   places: number;
   /** How long to wait after a failure. */
   retrySeconds?: number;
+  /** False for work that is tried until it is done. */
+  givesUp?: boolean;
+  /** Handlers that listen to their signal are waited for when the queue stops. */
+  waitsOnStop?: boolean;
 }
 
 /** Tells this process from an earlier one with the same number, as containers have them. */
@@ -66,40 +76,43 @@ async function releaseOfTheDead(db: Database): Promise<void> {
   await store.releaseWork(db, (await store.holdersOfWork(db)).filter(isDead));
 }
 
-export function startQueue({ db, log, handlers, places, retrySeconds = RETRY_SECONDS }: QueueOptions): Queue {
+export function startQueue(options: QueueOptions): Queue {
+  const { db, log, handlers, places, retrySeconds = RETRY_SECONDS, givesUp = true, waitsOnStop = false } = options;
   const worker = `${PROCESS}-${randomUUID()}`;
-  const running = new Map<number, Promise<void>>();
+  const running = new Map<number, { done: Promise<void>; control: AbortController }>();
   let stopped = false;
   let nudge = () => {};
 
-  async function work(item: store.Work): Promise<void> {
-    const last = item.attempts >= MOST_ATTEMPTS;
+  async function work(item: store.Work, signal: AbortSignal): Promise<void> {
+    const last = givesUp && item.attempts >= MOST_ATTEMPTS;
+    const lease = { id: item.id, holder: worker };
     try {
-      await handlers[item.kind]!(item.subject_id, {
+      const outcome = await handlers[item.kind]!(item.subject_id, {
         attempt: item.attempts,
         leftOver: item.process,
         remember: (handle) => store.rememberProcess(db, item.id, handle),
         last,
+        lease,
+        signal,
       });
-      await store.finishWork(db, item.id);
+      await (outcome === 'unfinished' ? store.giveBack(db, lease) : store.finishWork(db, lease));
     } catch (error) {
       log.error(`Background work ${item.kind} ${item.subject_id} failed, attempt ${item.attempts}`, error);
-      const settle = last ? store.finishWork(db, item.id) : store.postponeWork(db, item.id, retrySeconds);
+      const settle = last ? store.finishWork(db, lease) : store.postponeWork(db, lease, retrySeconds);
       await settle.catch((late: unknown) => log.error('Background work could not be given back', late));
     }
   }
 
   async function look(): Promise<void> {
     while (!stopped && running.size < places) {
-      const item = await store.claimWork(db, worker, Object.keys(handlers), LEASE_SECONDS);
+      const item = await store.claimWork(db, worker, Object.keys(handlers), LEASE_SECONDS, [...running.keys()]);
       if (!item) return;
-      running.set(
-        item.id,
-        work(item).finally(() => {
-          running.delete(item.id);
-          nudge();
-        }),
-      );
+      const control = new AbortController();
+      const done = work(item, control.signal).finally(() => {
+        running.delete(item.id);
+        nudge();
+      });
+      running.set(item.id, { done, control });
     }
   }
 
@@ -117,11 +130,15 @@ export function startQueue({ db, log, handlers, places, retrySeconds = RETRY_SEC
     }
   }
 
+  async function renew(): Promise<void> {
+    const ids = [...running.keys()];
+    const held = await store.renewLeases(db, worker, ids, LEASE_SECONDS);
+    for (const id of ids) if (!held.has(id)) running.get(id)?.control.abort();
+  }
+
   const renewing = setInterval(() => {
     if (running.size === 0) return;
-    store
-      .renewLeases(db, worker, [...running.keys()], LEASE_SECONDS)
-      .catch((error: unknown) => log.error('Leases of background work could not be renewed', error));
+    renew().catch((error: unknown) => log.error('Leases of background work could not be renewed', error));
   }, RENEW_MS);
   renewing.unref();
   const looping = loop();
@@ -133,6 +150,8 @@ export function startQueue({ db, log, handlers, places, retrySeconds = RETRY_SEC
       nudge();
       clearInterval(renewing);
       await looping;
+      for (const { control } of running.values()) control.abort();
+      if (waitsOnStop) await Promise.all([...running.values()].map(({ done }) => done));
     },
   };
 }

@@ -22,39 +22,58 @@ export async function addWork(db: Executor, kind: string, subject_id: number): P
     .execute();
 }
 
-/** Takes the oldest work that nobody holds. */
+/** Who does a piece of work. */
+export interface Lease {
+  id: number;
+  holder: string;
+}
+
+/** Takes the oldest work that nobody holds; `mine` is what this process does already, though its lease ran out. */
 export async function claimWork(
   db: Database,
   worker: string,
   kinds: string[],
   seconds: number,
+  mine: number[],
 ): Promise<Work | undefined> {
   const { rows } = await sql<Work>`
     update background_work set leased_by = ${worker}, leased_until = now() + make_interval(secs => ${seconds}), attempts = attempts + 1
     where id = (
       select id from background_work
-      where kind = any(${kinds}) and (leased_until is null or leased_until < now())
+      where kind = any(${kinds}) and (leased_until is null or leased_until < now()) and id <> all(${mine})
       order by id for update skip locked limit 1
     )
     returning id, kind, subject_id, attempts, process`.execute(db);
   return rows[0];
 }
 
-export async function renewLeases(db: Database, worker: string, ids: number[], seconds: number): Promise<void> {
-  await sql`
+/** Gives back which of the leases are still held. */
+export async function renewLeases(db: Database, worker: string, ids: number[], seconds: number): Promise<Set<number>> {
+  const { rows } = await sql<{ id: number }>`
     update background_work set leased_until = now() + make_interval(secs => ${seconds})
-    where id = any(${ids}) and leased_by = ${worker}`.execute(db);
+    where id = any(${ids}) and leased_by = ${worker} returning id`.execute(db);
+  return new Set(rows.map((row) => row.id));
 }
 
-export async function finishWork(db: Database, id: number): Promise<void> {
-  await db.deleteFrom('background_work').where('id', '=', id).execute();
+export async function finishWork(db: Database, { id, holder }: Lease): Promise<void> {
+  await db.deleteFrom('background_work').where('id', '=', id).where('leased_by', '=', holder).execute();
+}
+
+/** Gives work back, for anybody to go on with at once. */
+export async function giveBack(db: Database, { id, holder }: Lease): Promise<void> {
+  await db
+    .updateTable('background_work')
+    .set({ leased_by: null, leased_until: null })
+    .where('id', '=', id)
+    .where('leased_by', '=', holder)
+    .execute();
 }
 
 /** Gives work back, to be tried again after a while. */
-export async function postponeWork(db: Database, id: number, seconds: number): Promise<void> {
+export async function postponeWork(db: Database, { id, holder }: Lease, seconds: number): Promise<void> {
   await sql`
     update background_work set leased_by = null, leased_until = now() + make_interval(secs => ${seconds})
-    where id = ${id}`.execute(db);
+    where id = ${id} and leased_by = ${holder}`.execute(db);
 }
 
 export async function rememberProcess(

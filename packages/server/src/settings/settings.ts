@@ -65,6 +65,11 @@ const appReaders = (embedded: boolean) => ({
   SERVICE_MAX_UPLOAD_SIZE: size(512 * MEBIBYTE),
   SERVICE_TRUSTED_PROXIES: anyText,
   SERVICE_PACKAGE_INDEX: packageIndex,
+  SERVICE_MAX_NUM_THREADS: integer(12, 1),
+  SERVICE_MAX_UNITS_PER_TASK: integer(1_000_000, 1),
+  SERVICE_MAX_OUTPUT_SIZE: size(64 * MEBIBYTE),
+  SERVICE_ZIP_JOBS_AFTER_DAYS: integer(null, 0),
+  SERVICE_REMOVE_JOBS_AFTER_DAYS: integer(null, 0),
 });
 
 const databaseReaders = {
@@ -136,6 +141,8 @@ export interface Settings {
   start: Values<typeof startReaders>;
   /** The database is our own, in the data folder. */
   embedded: boolean;
+  /** Job lists are complete, unless somebody set a length. */
+  longestJobList: number | null;
   mail: MailSettings | null;
   signIn: OAuthSettings | null;
 }
@@ -229,6 +236,8 @@ export function readSettings(sources: Lookup): Settings {
     oauth: { ...oauth, OAUTH_CLIENT_NAME: oauth.OAUTH_CLIENT_NAME?.toLowerCase() ?? null },
     start: { ...start, SERVICE_DATA_DIR: resolve(start.SERVICE_DATA_DIR) },
     embedded,
+    longestJobList:
+      lookup('SERVICE_API_MAX_JOB_LIST_LENGTH') === undefined ? null : app.SERVICE_API_MAX_JOB_LIST_LENGTH,
     mail: mailSettings(email),
     signIn: oauthSettings(oauth),
   };

@@ -1,9 +1,12 @@
 /** Task groups, tasks, jobs and history, made by SQL: what stands around workflows. */
+import type { Insertable } from 'kysely';
 import { randomUUID } from 'node:crypto';
 
 import type { JsonObject, TaskType } from '@service/contract';
 
-import { addProfile } from './plates.ts';
+import type { Tables } from '../../src/db/index.ts';
+import { addWorkflow } from './people.ts';
+import { addPerson, addProfile, addProject, type Person } from './plates.ts';
 import type { TestService } from './server.ts';
 
 /** A resource with a profile on it. */
@@ -83,23 +86,24 @@ export async function addDataset(service: TestService, project_id: number, name 
   return id;
 }
 
-export interface JobFields {
-  project_id: number;
-  workflow_id: number;
+export interface JobFields extends Partial<Insertable<Tables['jobs']>> {
+  project_id: number | null;
+  workflow_id: number | null;
   dataset_id: number | null;
-  status?: 'submitted' | 'done' | 'failed';
-  first_task_index?: number;
-  last_task_index?: number;
 }
 
+const CREATED = { timestamp_created: '2026-01-01T00:00:00Z' };
+
 export async function addJob(service: TestService, fields: JobFields): Promise<number> {
+  const project_id = fields.project_id ?? 0;
+  const dump = (value: object) => JSON.stringify({ ...value, ...CREATED });
   const { id } = await service.database.db
     .insertInto('jobs')
     .values({
       user_email: 'somebody@example.org',
-      dataset_dump: '{}',
-      workflow_dump: '{}',
-      project_dump: '{}',
+      dataset_dump: dump({ id: fields.dataset_id ?? 0, name: 'the data', project_id, zarr_dir: '/data' }),
+      workflow_dump: dump({ id: fields.workflow_id ?? 0, name: 'the flow', project_id }),
+      project_dump: dump({ id: project_id, name: 'the project' }),
       fractal_server_version: '0',
       first_task_index: 0,
       last_task_index: 0,
@@ -141,4 +145,77 @@ export async function addHistoryRun(
     .onConflict((conflict) => conflict.doNothing())
     .execute();
   return id;
+}
+
+export interface Scene {
+  owner: Person;
+  project: number;
+  dataset: number;
+  workflow: number;
+  /** The tasks of the workflow, in order. */
+  steps: number[];
+}
+
+/** A project with a dataset and a workflow of so many tasks, and nothing that ran. */
+export async function addScene(service: TestService, types: TaskType[]): Promise<Scene> {
+  const { profile_id, resource_id } = await addResourceAndProfile(service);
+  const owner = await addPerson(service, profile_id);
+  const project = await addProject(service, owner, `Project ${randomUUID()}`);
+  const taskgroupv2_id = await addTaskGroup(service, { user_id: owner.id, resource_id });
+  const workflow = await addWorkflow(service, project);
+  const steps: number[] = [];
+  for (const [order, task_type] of types.entries()) {
+    const task_id = await addTask(service, { taskgroupv2_id, name: `Task ${order}`, type: task_type });
+    const { id } = await service.database.db
+      .insertInto('workflow_tasks')
+      .values({ workflow_id: workflow, task_id, order, task_type })
+      .returning('id')
+      .executeTakeFirstOrThrow();
+    steps.push(id);
+  }
+  return { owner, project, dataset: await addDataset(service, project), workflow, steps };
+}
+
+type RunFields = Partial<Insertable<Tables['history_runs']>> & { dataset_id: number; job_id: number };
+export type UnitFields = Partial<Insertable<Tables['history_units']>>;
+
+/** A run with these units; the images of a unit remember it as the latest. */
+export async function addRunWithUnits(
+  service: TestService,
+  fields: RunFields,
+  units: UnitFields[] = [],
+): Promise<{ run: number; units: number[] }> {
+  const { db } = service.database;
+  const { id } = await db
+    .insertInto('history_runs')
+    .values({ workflowtask_dump: '{}', task_group_dump: '{}', status: 'done', num_available_images: 0, ...fields })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  if (units.length === 0) return { run: id, units: [] };
+  const rows = await db
+    .insertInto('history_units')
+    .values(units.map((unit) => ({ logfile: '/log', status: 'done', ...unit, history_run_id: id })))
+    .returning(['id', 'zarr_urls'])
+    .execute();
+  const { dataset_id, workflowtask_id } = fields;
+  const seen = rows.flatMap((unit) =>
+    unit.zarr_urls.map((zarr_url) => ({
+      dataset_id,
+      workflowtask_id: workflowtask_id!,
+      zarr_url,
+      latest_history_unit_id: unit.id,
+    })),
+  );
+  if (workflowtask_id != null && seen.length > 0) {
+    await db
+      .insertInto('history_image_cache')
+      .values(seen)
+      .onConflict((conflict) =>
+        conflict
+          .columns(['dataset_id', 'zarr_url', 'workflowtask_id'])
+          .doUpdateSet((eb) => ({ latest_history_unit_id: eb.ref('excluded.latest_history_unit_id') })),
+      )
+      .execute();
+  }
+  return { run: id, units: rows.map((row) => row.id) };
 }

@@ -142,6 +142,13 @@ async function noUploadsLeft(): Promise<void> {
 const outputOf = (command: string, ...args: string[]) =>
   execFileSync('sh', ['-c', `${command} "$@"`, '-', ...args], { encoding: 'utf8' });
 
+const contextOf = () => ({
+  leftOver: null,
+  remember: async () => undefined,
+  lease: { id: 0, holder: '' },
+  signal: new AbortController().signal,
+});
+
 describe('an archive', () => {
   it('becomes tasks with commands that run, with the lock file that it brings', async () => {
     const file = await archiveOf();
@@ -446,7 +453,7 @@ describe('a collection that fails', () => {
       status: 'pending',
       action: 'deactivate',
     });
-    const context = { leftOver: null, remember: async () => undefined };
+    const context = contextOf();
     await pool.query(`
       create function no_end() returns trigger language plpgsql as $$ begin raise exception 'disk full'; end $$;
       create trigger no_end before update on task_group_activities for each row when (new.status = 'failed')
@@ -474,7 +481,7 @@ describe('a collection that fails', () => {
       .set({ request: JSON.stringify({ upload }) })
       .where('id', '=', id)
       .execute();
-    const context = { attempt: 2, last: false, leftOver: null, remember: async () => undefined };
+    const context = { ...contextOf(), attempt: 2, last: false };
     await activityHandler({ db, dataDir, packageIndex: null })(id, context);
     expect(isThere(dirname(upload))).toBe(false);
   });

@@ -27,6 +27,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       add column task_index integer,
       add column timestamp_ended timestamptz,
       add column num_new_images integer not null default 0,
+      add column failure json,
       add column change bigint not null default nextval('history_changes')`.execute(db);
   // A task runs once in a job, however often the service is interrupted.
   await sql`create unique index history_runs_once on history_runs (job_id, task_index)`.execute(db);
@@ -57,7 +58,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`create index history_units_changes on history_units (history_run_id, change)`.execute(db);
   await changes(db);
   await accounting(db);
-  await sql`alter table background_work add column failures integer not null default 0`.execute(db);
 }
 
 /** Who watches a job asks for what has a higher number than what it has seen. */

@@ -20,7 +20,7 @@ const COLUMNS = ['zarr_url', 'origin', 'attributes', 'types'] as const;
 const BATCH = 5000;
 
 /** Conditions on `images` for one dataset. */
-function conditions(datasetId: number, filters: ImageFilters, status?: StatusFilter): RawBuilder<boolean> {
+export function conditions(datasetId: number, filters: ImageFilters, status?: StatusFilter): RawBuilder<boolean> {
   const all = [sql<boolean>`images.dataset_id = ${datasetId}`];
   for (const [key, values] of Object.entries(filters.attribute_filters)) {
     all.push(sql<boolean>`images.tags && array(
@@ -35,12 +35,12 @@ function conditions(datasetId: number, filters: ImageFilters, status?: StatusFil
 }
 
 /** What the latest unit of a task did with an image; `unset` where none looked at it. */
-const statusOf = (datasetId: number, workflowTaskId: number) => sql<string>`coalesce((
+export const statusOf = (datasetId: number, workflowTaskId: number) => sql<string>`coalesce((
   select unit.status from history_image_cache cache join history_units unit on unit.id = cache.latest_history_unit_id
   where cache.dataset_id = ${datasetId} and cache.zarr_url = images.zarr_url and cache.workflowtask_id = ${workflowTaskId}
 ), 'unset')`;
 
-const isUnfiltered = ({ type_filters, attribute_filters }: ImageFilters) =>
+export const isUnfiltered = ({ type_filters, attribute_filters }: ImageFilters) =>
   Object.keys(type_filters).length === 0 && Object.keys(attribute_filters).length === 0;
 
 export async function countImages(db: Executor, datasetId: number, filters: ImageFilters): Promise<number> {

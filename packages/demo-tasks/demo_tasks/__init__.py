@@ -1,0 +1,1 @@
+"""Tasks that make and measure a small OME-Zarr plate, with the standard library alone."""

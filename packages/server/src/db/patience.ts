@@ -1,0 +1,29 @@
+/** Waits for a database that is away: work that must not be lost is tried again until the database answers. */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const FIRST_MS = 100;
+const LONGEST_MS = 2000;
+
+const SYSTEM_CODES = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH'];
+/** Connection broken, too many connections, shutting down or starting, a conflict with another transaction. */
+const STATES = /^(08|53300|57P0|40001|40P01)/;
+const WORDS = /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/;
+
+/** True when the same work may go well a little later. */
+export function isPassing(error: unknown): boolean {
+  const { code, message } = (error ?? {}) as { code?: string; message?: string };
+  if (code !== undefined && (SYSTEM_CODES.includes(code) || STATES.test(code))) return true;
+  return WORDS.test(message ?? '');
+}
+
+/** The work must be safe to do twice: a connection may break after the database has stored it. */
+export async function patiently<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (let pause = FIRST_MS; ; pause = Math.min(2 * pause, LONGEST_MS)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isPassing(error) || signal.aborted) throw error;
+      await sleep(pause, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,155 @@
+/**
+ * What a person is told when a process or a job fails.
+ *
+ *     unitFailure({ …, exit_code: 1, tail: 'Traceback (most recent call last):\n  File …\nValueError: no channel' })
+ *     // { cause: 'error', message: 'ValueError: no channel\nExit code 1' }
+ */
+import type { Cause } from '@service/contract';
+
+import { cleanText, cutEnd, cutStart } from './text.ts';
+
+export { cleanText } from './text.ts';
+
+export interface UnitOutcome {
+  exit_code: number | null;
+  signal: number | null;
+  out_of_memory: boolean;
+  /** Why it could not start. */
+  problem: string | null;
+  stopped: boolean;
+  /** The process is gone and nobody knows how it ended. */
+  lost: boolean;
+  output_problem: string | null;
+  /** The end of its log. */
+  tail: string;
+}
+
+const LONGEST_EXCERPT = 500;
+const LAST_LINES = 5;
+const TRACEBACK = 'Traceback (most recent call last):';
+
+/** Colours, and what a progress bar wrote over, are for terminals. */
+// eslint-disable-next-line no-control-regex
+const COLOURS = /\u001b\[[\d;]*[A-Za-z]/g;
+function shown(line: string): string {
+  const text = line.replace(COLOURS, '').trimEnd();
+  return text.slice(text.lastIndexOf('\r') + 1);
+}
+
+/** The exception of the last traceback, or the last lines; empty when there is nothing. */
+function excerptOf(tail: string): string {
+  const lines = cleanText(tail).split('\n').map(shown);
+  const traceback = lines.findLastIndex((line) => line.includes(TRACEBACK));
+  const exception = lines.findIndex((line, index) => traceback >= 0 && index > traceback && /^\S/.test(line));
+  if (exception >= 0) return cutEnd(lines.slice(exception).join('\n').trimEnd(), LONGEST_EXCERPT);
+  const last = lines.filter((line) => line.trim() !== '').slice(-LAST_LINES);
+  return cutStart(last.join('\n'), LONGEST_EXCERPT);
+}
+
+const SIGNAL_NAMES: Record<number, string> = {
+  1: 'SIGHUP',
+  2: 'SIGINT',
+  3: 'SIGQUIT',
+  4: 'SIGILL',
+  5: 'SIGTRAP',
+  6: 'SIGABRT',
+  7: 'SIGBUS',
+  8: 'SIGFPE',
+  9: 'SIGKILL',
+  10: 'SIGUSR1',
+  11: 'SIGSEGV',
+  12: 'SIGUSR2',
+  13: 'SIGPIPE',
+  14: 'SIGALRM',
+  15: 'SIGTERM',
+  24: 'SIGXCPU',
+  25: 'SIGXFSZ',
+  31: 'SIGSYS',
+};
+
+const SIGNAL_HINTS: Record<number, string> = {
+  4: 'the program was made for another processor',
+  9: 'the machine may have run out of memory',
+  11: 'the program, or a library it uses, has a defect',
+};
+
+function killedBy(signal: number): string {
+  const name = SIGNAL_NAMES[signal] === undefined ? '' : ` (${SIGNAL_NAMES[signal]})`;
+  const hint = SIGNAL_HINTS[signal] === undefined ? '' : `; ${SIGNAL_HINTS[signal]}`;
+  return `Killed by signal ${signal}${name}${hint}`;
+}
+
+/** What happened in a line, and whether the log can tell more. */
+function reasonOf(outcome: UnitOutcome): { cause: Cause; reason: string; log: 'first' | 'last' | 'none' } {
+  const { exit_code, signal, problem, output_problem } = outcome;
+  if (outcome.stopped) return { cause: 'stopped', reason: 'The job was stopped before this was done.', log: 'none' };
+  if (problem !== null) return { cause: 'start', reason: `Could not start: ${problem}`, log: 'none' };
+  if (outcome.out_of_memory) {
+    return { cause: 'memory', reason: 'Out of memory. Give the task more memory, or smaller images.', log: 'last' };
+  }
+  if (signal !== null) return { cause: 'signal', reason: killedBy(signal), log: 'last' };
+  if (outcome.lost || exit_code === null) {
+    const reason = 'The process is gone and left no outcome; its machine may have restarted. Run the task again.';
+    return { cause: 'lost', reason, log: 'last' };
+  }
+  if (exit_code === 0 && output_problem !== null) {
+    return { cause: 'output', reason: `The output is not valid. ${output_problem}`, log: 'none' };
+  }
+  return { cause: 'error', reason: `Exit code ${exit_code}`, log: 'first' };
+}
+
+/** Why a process failed, in a few lines. */
+export function unitFailure(outcome: UnitOutcome): { cause: Cause; message: string } {
+  const { cause, reason, log } = reasonOf(outcome);
+  const excerpt = log === 'none' ? '' : excerptOf(outcome.tail);
+  const lines = log === 'first' ? [excerpt, reason] : [reason, excerpt];
+  return { cause, message: cleanText(lines.filter((line) => line !== '').join('\n')) };
+}
+
+/** A longer log is not quoted. */
+export const LONGEST_QUOTED_LOG = 100_000;
+
+interface UnitError {
+  exit_code: number | null;
+  signal: number | null;
+  /** Null for a log that is not there, or too long to be read. */
+  log: string | null;
+  log_length: number;
+  command: string;
+  logfile: string;
+  /** What is wrong when it is not the exit code: no start, no valid output, stopped, lost. */
+  problem?: string | null;
+}
+
+function quotedLog(log: string | null, length: number): string {
+  if (length > LONGEST_QUOTED_LOG) {
+    return `The log has ${length} characters, too many to show here. Download the job to read it.`;
+  }
+  return log === null || log === '' ? 'The log is empty.' : log;
+}
+
+/** The text of a failed process inside the log of its job. */
+export function unitErrorText({ exit_code, signal, log, log_length, command, logfile, problem }: UnitError): string {
+  const code = signal === null ? exit_code : -signal;
+  const ending =
+    problem ?? (code === null ? 'Task failed without a returncode.' : `Task failed with returncode=${code}.`);
+  return cleanText(`\nCommand: ${command}\nLog file: ${logfile}\n${ending}\nLog:\n${quotedLog(log, log_length)}`);
+}
+
+/** The log of a job that failed in a way that its user can do something about. Clients look for these markers. */
+export const jobErrorLog = (jobId: number, heading: string, message: string): string =>
+  cleanText(`JOB ERROR in job ${jobId}:\nTRACEBACK:\n${heading}\n${message}`);
+
+/** The log of a job that failed through a defect. */
+export const unknownErrorLog = (jobId: number, stack: string): string =>
+  cleanText(`UNKNOWN ERROR in job ${jobId}:\nTRACEBACK:\n${stack}`);
+
+const two = (value: number) => String(value).padStart(2, '0');
+
+/** A line of `workflow.log`, in local time as in all logs: `2026-01-31 12:00:00,123 - WF1_job2 - INFO - Start`. */
+export function workflowLogLine(time: Date, workflowId: number, jobId: number, level: string, message: string): string {
+  const date = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
+  const clock = `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}`;
+  const milliseconds = String(time.getMilliseconds()).padStart(3, '0');
+  return `${date} ${clock},${milliseconds} - WF${workflowId}_job${jobId} - ${level} - ${message}`;
+}

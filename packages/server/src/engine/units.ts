@@ -1,0 +1,130 @@
+/**
+ * The processes that a task is made of: their names, and the arguments each one gets.
+ *
+ *     planParallel({ zarr_urls: ['/data/z/a'], args: { sigma: 2 }, batchSize: null })
+ *     // { units: [{ number: 0, is_init: false, stem: 'par-000000-0000000', zarr_urls: ['/data/z/a'],
+ *     //             args: '{"zarr_url":"/data/z/a","sigma":2}' }] }
+ */
+import { type JsonObject, plain, readInteger, type TaskType } from '@service/contract';
+
+import type { ParallelItem } from './outputs.ts';
+import { objectOf, writeMembers } from './python-json.ts';
+
+export interface PlannedUnit {
+  /** From 0, inside its phase. */
+  number: number;
+  is_init: boolean;
+  /** How the names of its files begin. */
+  stem: string;
+  zarr_urls: string[];
+  /** The JSON text of its arguments. */
+  args: string;
+}
+
+/** `1_illum_corr_` for order 1 and the name `Illum Corr!`. */
+export const taskFolderName = (order: number, name: string): string =>
+  `${order}_${name.toLowerCase().replace(/[\t-\r !-/:-@[-`{-~]/g, '_')}`;
+
+/** Of the one process of a phase that has only one. */
+export const SINGLE_STEM = 'non_par-';
+
+const digits = (value: number, length: number) => String(value).padStart(length, '0');
+
+/** Of a process among many. Without a size of batches all are one batch. */
+export function unitStem({ number, batchSize, total }: { number: number; batchSize: number | null; total: number }) {
+  const batch = Math.floor(number / (batchSize || Math.max(total, number + 1)));
+  return `par-${digits(batch, 6)}-${digits(number, 7)}`;
+}
+
+/** `parallel_tasks_per_job`: how many processes of a task may run at once; null for no limit of its own. */
+export function parallelWidth(value: unknown): { width: number | null } | { problem: string } {
+  if (value === null || value === undefined) return { width: null };
+  const reading = value === false ? undefined : readInteger(plain(value));
+  if (reading === undefined || 'problem' in reading) {
+    return { problem: 'parallel_tasks_per_job must be a whole number or null. Change it in the settings of the task.' };
+  }
+  return { width: reading.value > 0 ? reading.value : null };
+}
+
+export const tooManyUnits = (count: number, limit: number): string | undefined =>
+  count <= limit
+    ? undefined
+    : `This task would run ${count} times, and at most ${limit} are allowed. Choose fewer images with filters.`;
+
+/** These the service sets. A stored argument of such a name, from before that rule, does not get in the way. */
+const RESERVED = new Set(['zarr_dir', 'zarr_url', 'zarr_urls', 'init_args']);
+
+const userArguments = (args: JsonObject | null): JsonObject =>
+  Object.fromEntries(Object.entries(args ?? {}).filter(([key]) => !RESERVED.has(key)));
+
+interface SinglePlan {
+  type: Exclude<TaskType, 'parallel'>;
+  zarr_dir: string;
+  zarr_urls: string[];
+  args: JsonObject | null;
+  indent?: number;
+}
+
+/** The one process of a non-parallel task, or the init phase of a compound one. Converters take no images. */
+export function planSingle({ type, zarr_dir, zarr_urls, args, indent }: SinglePlan): PlannedUnit {
+  const converter = type === 'converter_non_parallel' || type === 'converter_compound';
+  const members = [
+    writeMembers({ zarr_dir }, indent),
+    writeMembers(userArguments(args), indent),
+    converter ? '' : writeMembers({ zarr_urls }, indent),
+  ];
+  return {
+    number: 0,
+    is_init: type === 'compound' || type === 'converter_compound',
+    stem: SINGLE_STEM,
+    zarr_urls: converter ? [] : zarr_urls,
+    args: objectOf(members, indent),
+  };
+}
+
+interface ManyPlan {
+  args: JsonObject | null;
+  batchSize: number | null;
+  indent?: number;
+}
+
+interface Own extends JsonObject {
+  zarr_url: string;
+}
+
+function planMany(own: Own[], { args, batchSize, indent }: ManyPlan): PlannedUnit[] {
+  const common = writeMembers(userArguments(args), indent);
+  const total = own.length;
+  return own.map((members, number) => ({
+    number,
+    is_init: false,
+    stem: unitStem({ number, batchSize, total }),
+    zarr_urls: [members.zarr_url],
+    args: objectOf([writeMembers(members, indent), common], indent),
+  }));
+}
+
+/** A process for each image. */
+export function planParallel({
+  zarr_urls,
+  ...plan
+}: ManyPlan & { zarr_urls: string[] }): { units: PlannedUnit[] } | { problem: string } {
+  const seen = new Set<string>();
+  for (const url of zarr_urls) {
+    if (seen.has(url)) return { problem: `The image ${url} is there twice. Remove one of the two from the dataset.` };
+    seen.add(url);
+  }
+  return {
+    units: planMany(
+      zarr_urls.map((zarr_url) => ({ zarr_url })),
+      plan,
+    ),
+  };
+}
+
+/** A process for each item that the init phase of a compound task gave back. */
+export const planCompute = ({ items, ...plan }: ManyPlan & { items: ParallelItem[] }): PlannedUnit[] =>
+  planMany(
+    items.map(({ zarr_url, init_args }) => ({ zarr_url, init_args })),
+    plan,
+  );

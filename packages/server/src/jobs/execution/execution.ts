@@ -1,0 +1,44 @@
+/** What the steps of a running job share. */
+import { type Database, isPassing, patiently } from '../../db/index.ts';
+import type { Lease } from '../../queue/index.ts';
+import type { LocalRunner } from '../../runners/index.ts';
+import type { WorkflowLog } from '../files/index.ts';
+import { fenced, JobIsOver, type JobAtWork, LeaseLost, type Trx } from '../store/execution.ts';
+
+export interface Limits {
+  /** Units of one task. */
+  units: number;
+  /** Bytes of the output of one unit. */
+  output: number;
+}
+
+export interface Execution {
+  db: Database;
+  job: JobAtWork;
+  lease: Lease;
+  runner: LocalRunner;
+  /** The interpreter that runs the worker. */
+  python: string;
+  /** The configuration of the resource's runner. */
+  runnerConfig: Record<string, unknown>;
+  limits: Limits;
+  log: WorkflowLog;
+  /** Somebody else goes on: this process ends, or has lost the job. */
+  leave: AbortSignal;
+  /** The job is to be ended. */
+  stop: AbortController;
+}
+
+/** Another process goes on with the job; nothing more is to be done here. */
+export class Left extends Error {}
+
+/** False where the job is to be left as it is: for another process, for a later attempt, or because somebody ended it. */
+export const concernsJob = (error: unknown) =>
+  !(error instanceof Left || error instanceof LeaseLost || error instanceof JobIsOver || isPassing(error));
+
+/** Stores something, however long the database is away, as long as the job is ours and not over. */
+export const write = <T>({ db, job, lease, leave }: Execution, work: (trx: Trx) => Promise<T>): Promise<T> =>
+  patiently(() => fenced(db, { jobId: job.id, lease }, work), leave);
+
+export const read = <T>({ db, leave }: Execution, work: (db: Database) => Promise<T>): Promise<T> =>
+  patiently(() => work(db), leave);

@@ -1,0 +1,23 @@
+/** What the rest of the service reads of the files of a job. */
+import type { Streamed } from '../../http/index.ts';
+import { archiveBytes, download } from './download.ts';
+import { type JobPlace, readLog, workflowLogFrom } from './logs.ts';
+
+export interface JobFiles {
+  /** A log by its path; undefined when neither folder nor zip has it. Long ones in part. */
+  readLog(job: JobPlace, logfile: string): Promise<string | undefined>;
+  workflowLog(job: JobPlace): Promise<string | null>;
+  /** What was added since an offset in bytes, and the offset to ask for next. */
+  workflowLogFrom(job: JobPlace, offsetBytes: number): Promise<{ offset: number; text: string }>;
+  /** The size of the zip; null when there is none. */
+  archiveBytes(job: JobPlace): Promise<number | null>;
+  download(job: JobPlace): Promise<Streamed>;
+}
+
+export const jobFiles: JobFiles = {
+  readLog,
+  workflowLog: async (job) => (await readLog(job, 'workflow.log')) ?? null,
+  workflowLogFrom,
+  archiveBytes,
+  download,
+};

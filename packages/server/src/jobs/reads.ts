@@ -1,0 +1,101 @@
+/** Reading jobs: lists, one job, the newest job, what a job waits for. */
+import type {
+  Job,
+  JobList,
+  JobQueue,
+  JobWithTaskStatuses,
+  PageRequest,
+  Permissions,
+  SingleJob,
+  User,
+} from '@service/contract';
+
+import type { Database } from '../db/index.ts';
+import { refuse } from '../http/index.ts';
+import { openDataset, openProject, openWorkflow } from '../projects/index.ts';
+import type { JobFiles } from './files/index.ts';
+import * as store from './store/jobs.ts';
+import { taskStatuses } from './task-statuses.ts';
+
+const NO_JOB = 'There is no job with this id.';
+
+/** The check that every operation on a job of a project begins with. */
+export async function openJob(
+  db: store.Executor,
+  user: User,
+  { project_id, job_id }: { project_id: number; job_id: number },
+  needed: Permissions,
+): Promise<Job> {
+  await openProject(db, user, project_id, needed);
+  const job = await store.findJobInProject(db, project_id, job_id);
+  if (!job) throw refuse(404, 'There is no job with this id in this project.');
+  return job;
+}
+
+export async function findAnyJob(db: store.Executor, jobId: number): Promise<Job> {
+  const job = await store.findJob(db, jobId);
+  if (!job) throw refuse(404, NO_JOB);
+  return job;
+}
+
+/** The complete list, or the newest so many where an administrator set a limit; a page where one is asked for. */
+export async function listJobs(
+  db: Database,
+  filter: store.JobFilter,
+  { log, ...page }: PageRequest & { log: boolean },
+  maxListLength: number | null,
+): Promise<JobList> {
+  if (page.page_size !== null) return store.pageOfJobs(db, filter, log, page);
+  return store.listJobs(db, filter, { log, limit: maxListLength });
+}
+
+/** The newest job of the caller's projects. */
+export async function latestOfAll(db: Database, user: User, filter: store.JobFilter): Promise<Job> {
+  const job = await store.newestJob(db, { ...filter, member_id: user.id });
+  if (!job) throw refuse(404, 'There is no such job yet. Run a workflow to get one.');
+  return job;
+}
+
+/** A job that is not over has no log yet; what it has written so far stands in its place. */
+export function withWrittenLog<J extends Job>(job: J, workflowLog: string | null): J {
+  return job.status === 'submitted' && workflowLog !== null ? { ...job, log: workflowLog } : job;
+}
+
+/** Files can be out of reach for a while; the job is shown all the same, without them. */
+export const writtenLog = (files: JobFiles, job: Job): Promise<string | null> =>
+  files.workflowLog(job).catch(() => null);
+
+export async function singleJob(files: JobFiles, job: Job, showTmpLogs: boolean): Promise<SingleJob> {
+  const [workflow_log, archive_bytes] = await Promise.all([
+    writtenLog(files, job),
+    files.archiveBytes(job).catch(() => null),
+  ]);
+  return { ...(showTmpLogs ? withWrittenLog(job, workflow_log) : job), workflow_log, archive_bytes };
+}
+
+/** The newest job of a workflow on a dataset, and how every task of the workflow stands there. */
+export async function latestJob(
+  db: Database,
+  user: User,
+  place: { project_id: number; workflow_id: number; dataset_id: number },
+): Promise<JobWithTaskStatuses> {
+  await openWorkflow(db, user, place.project_id, place.workflow_id, 'r');
+  await openDataset(db, user, place.project_id, place.dataset_id, 'r');
+  const job = await store.newestJob(db, place);
+  if (!job) throw refuse(404, 'This workflow has not run on this dataset yet.');
+  const statuses = (await taskStatuses(db, [place]))(place);
+  return { ...job, task_statuses: Object.fromEntries(statuses) };
+}
+
+const jobs = (count: number) => (count === 1 ? '1 job' : `${count} jobs`);
+
+export async function queueOf(db: Database, job: Job): Promise<JobQueue> {
+  if (job.status !== 'submitted') return { state: 'ended', jobs_ahead: null, reason: null };
+  if (job.timestamp_first_unit !== null) return { state: 'running', jobs_ahead: null, reason: null };
+  const jobs_ahead = await store.countJobsAhead(db, job.id);
+  const reason =
+    jobs_ahead === 0
+      ? 'This job is next; it begins when the resource has room.'
+      : `${jobs(jobs_ahead)} submitted earlier on the same resource ${jobs_ahead === 1 ? 'goes' : 'go'} first.`;
+  return { state: 'waiting', jobs_ahead, reason };
+}

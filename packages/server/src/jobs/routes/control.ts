@@ -1,0 +1,24 @@
+/** Submitting, stopping and labelling jobs on the wire. */
+import { jobs } from '@service/contract';
+
+import type { Api } from '../../http/index.ts';
+import type { Queue } from '../../queue/index.ts';
+import { adminStopJob, type ControlParts, labelJob, stopJob } from '../control.ts';
+import { submitJob } from '../submit.ts';
+
+export interface JobControlParts extends ControlParts {
+  queue: Pick<Queue, 'wake'>;
+  dataDir: string;
+}
+
+export function jobControlRoutes(api: Api, parts: JobControlParts): void {
+  api.serve(jobs.submitJob, ({ user, params, query, body }) => submitJob(parts, user, { ...params, ...query }, body));
+  for (const operation of [jobs.stopJobByGet, jobs.stopJob]) {
+    api.serve(operation, ({ user, params }) => stopJob(parts, user, params));
+  }
+  api.serve(jobs.stopJobById, ({ user, params }) => stopJob(parts, user, params));
+  for (const operation of [jobs.adminStopJobByGet, jobs.adminStopJob]) {
+    api.serve(operation, ({ user, params }) => adminStopJob(parts, user, params.job_id));
+  }
+  api.serve(jobs.adminUpdateJob, ({ user, params, body }) => labelJob(parts, user, params.job_id, body.status));
+}

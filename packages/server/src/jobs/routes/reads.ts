@@ -1,0 +1,88 @@
+/** Reading jobs and history on the wire. */
+import { jobs } from '@service/contract';
+
+import type { Database } from '../../db/index.ts';
+import type { Api } from '../../http/index.ts';
+import type { Logger } from '../../logging/index.ts';
+import { openProject, openWorkflow } from '../../projects/index.ts';
+import type { JobFiles } from '../files/index.ts';
+import * as history from '../history.ts';
+import { queryImageStatus } from '../image-status.ts';
+import { ranWorkflow } from '../ran-workflow.ts';
+import * as reads from '../reads.ts';
+import * as accounting from '../store/accounting.ts';
+import { pageOfJobs } from '../store/jobs.ts';
+import { timelineOf } from '../timeline.ts';
+
+export interface ReadParts {
+  db: Database;
+  files: JobFiles;
+  log: Logger;
+  /** The longest list without pages, where one was set. */
+  maxListLength: number | null;
+}
+
+export function jobReadRoutes(api: Api, parts: ReadParts): void {
+  listRoutes(api, parts);
+  singleRoutes(api, parts);
+  historyRoutes(api, parts);
+  adminRoutes(api, parts);
+}
+
+function listRoutes(api: Api, { db, maxListLength }: ReadParts): void {
+  api.serve(jobs.listAllJobs, ({ user, query: { log, page, page_size, ...filter } }) =>
+    reads.listJobs(db, { ...filter, member_id: user.id }, { log, page, page_size }, maxListLength),
+  );
+  api.serve(jobs.listJobs, async ({ user, params, query: { log, page, page_size, ...filter } }) => {
+    await openProject(db, user, params.project_id, 'r');
+    return reads.listJobs(db, { ...filter, ...params }, { log, page, page_size }, maxListLength);
+  });
+  api.serve(jobs.listWorkflowJobs, async ({ user, params, query: { log, page, page_size, ...filter } }) => {
+    await openWorkflow(db, user, params.project_id, params.workflow_id, 'r');
+    return reads.listJobs(db, { ...filter, ...params }, { log, page, page_size }, maxListLength);
+  });
+  api.serve(jobs.latestJobOfAll, ({ user, query }) => reads.latestOfAll(db, user, query));
+  api.serve(jobs.latestJob, ({ user, params, query }) => reads.latestJob(db, user, { ...params, ...query }));
+}
+
+function singleRoutes(api: Api, { db, files }: ReadParts): void {
+  api.serve(jobs.getJob, async ({ user, params, query }) =>
+    reads.singleJob(files, await reads.openJob(db, user, params, 'r'), query.show_tmp_logs),
+  );
+  api.serve(jobs.downloadJob, async ({ user, params }) => files.download(await reads.openJob(db, user, params, 'r')));
+  api.serve(jobs.jobTimeline, async ({ user, params }) => {
+    const { id } = await reads.openJob(db, user, params, 'r');
+    return timelineOf(db, id);
+  });
+  api.serve(jobs.jobWorkflow, async ({ user, params }) => ranWorkflow(db, await reads.openJob(db, user, params, 'r')));
+  api.serve(jobs.jobQueue, async ({ user, params }) => reads.queueOf(db, await reads.openJob(db, user, params, 'r')));
+}
+
+function historyRoutes(api: Api, parts: ReadParts): void {
+  const { db } = parts;
+  api.serve(jobs.listRuns, ({ user, params, query }) => history.listRuns(db, user, { ...params, ...query }));
+  api.serve(jobs.listUnits, ({ user, params, query: { unit_status, page, page_size, ...task } }) =>
+    history.listUnits(db, user, { ...params, ...task }, unit_status, { page, page_size }),
+  );
+  api.serve(jobs.queryImageStatus, ({ user, params, query, body }) =>
+    queryImageStatus(db, user, { ...params, ...query }, body, query, query),
+  );
+  api.serve(jobs.imageLog, ({ user, params, body: { zarr_url, ...task } }) =>
+    history.imageLog(parts, user, { ...params, ...task }, zarr_url),
+  );
+  api.serve(jobs.unitLog, ({ user, params, query }) => history.unitLog(parts, user, { ...params, ...query }));
+}
+
+function adminRoutes(api: Api, { db, files }: ReadParts): void {
+  api.serve(jobs.adminListJobs, ({ query: { job_user_email, log, page, page_size, ...filter } }) =>
+    pageOfJobs(db, { ...filter, user_email: job_user_email }, log, { page, page_size }),
+  );
+  api.serve(jobs.adminGetJob, async ({ params, query }) => {
+    const job = await reads.findAnyJob(db, params.job_id);
+    return query.show_tmp_logs ? reads.withWrittenLog(job, await reads.writtenLog(files, job)) : job;
+  });
+  api.serve(jobs.adminDownloadJob, async ({ params }) => files.download(await reads.findAnyJob(db, params.job_id)));
+  api.serve(jobs.queryAccounting, ({ body, query }) => accounting.pageOfRecords(db, body, query));
+  api.serve(jobs.queryAccountingByGet, ({ query }) => accounting.pageOfRecords(db, query, query));
+  api.serve(jobs.queryAccountingSlurm, ({ body }) => accounting.schedulerJobIds(db, body));
+}

@@ -1,0 +1,52 @@
+/** What a job runs, as it was when it was submitted: later edits of the workflow do not touch it. */
+import type { JsonObject, TaskType } from '@service/contract';
+
+type Flags = Record<string, boolean>;
+
+export interface SnapshotTask {
+  workflowtask: {
+    id: number;
+    workflow_id: number;
+    order: number;
+    meta_parallel: JsonObject | null;
+    meta_non_parallel: JsonObject | null;
+    args_parallel: JsonObject | null;
+    args_non_parallel: JsonObject | null;
+    type_filters: Flags;
+    task_type: TaskType;
+    task_id: number;
+    alias: string | null;
+    description: string | null;
+  };
+  task: {
+    id: number;
+    name: string;
+    type: TaskType;
+    command_non_parallel: string | null;
+    command_parallel: string | null;
+    version: string;
+    input_types: Flags;
+    output_types: Flags;
+  };
+  task_group: {
+    id: number;
+    origin: string;
+    pkg_name: string;
+    version: string;
+    python_version: string | null;
+    pip_extras: string | null;
+    pinned_package_versions_pre: Record<string, string>;
+    pinned_package_versions_post: Record<string, string>;
+    path: string | null;
+    venv_path: string | null;
+    archive_path: string | null;
+  };
+}
+
+export interface Snapshot {
+  /** The tasks of the range that runs, in order. */
+  tasks: SnapshotTask[];
+  zarr_dir: string;
+  /** Handed to tasks as FRACTAL_CACHE_DIR; null where the submitter has no folder on a file system. */
+  cache_dir: string | null;
+}

@@ -1,0 +1,120 @@
+/** The SQL of history: runs, units, and where the logs of units lie. */
+import type { HistoryRun, HistoryStatus, HistoryUnit, JobStatus, PageRequest } from '@service/contract';
+import { sql } from 'kysely';
+
+import { pageOf, rowsOf } from '../../db/index.ts';
+import type { Executor } from './jobs.ts';
+
+/** The project that a workflow task is in, by way of its workflow. */
+export const projectOfTask = (db: Executor, workflowTaskId: number) =>
+  db
+    .selectFrom('workflow_tasks')
+    .innerJoin('workflows', 'workflows.id', 'workflow_tasks.workflow_id')
+    .innerJoin('tasks', 'tasks.id', 'workflow_tasks.task_id')
+    .select(['workflows.project_id', 'tasks.name'])
+    .where('workflow_tasks.id', '=', workflowTaskId)
+    .executeTakeFirst();
+
+export const projectOfDataset = (db: Executor, datasetId: number) =>
+  db.selectFrom('datasets').select(['project_id', 'name']).where('id', '=', datasetId).executeTakeFirst();
+
+/** The runs of a task on a dataset, oldest first. */
+export async function listRuns(db: Executor, datasetId: number, workflowTaskId: number): Promise<HistoryRun[]> {
+  const { rows } = await sql<HistoryRun>`
+    select run.id, run.timestamp_started, run.workflowtask_dump,
+           unit.submitted as num_submitted_units, unit.done as num_done_units, unit.failed as num_failed_units,
+           unit.warned as num_units_with_warnings,
+           task.args_schema_parallel, task.args_schema_non_parallel, task.version,
+           run.status, run.job_id, run.num_available_images, run.timestamp_ended
+    from history_runs run
+    left join tasks task on task.id = run.task_id
+    cross join lateral (
+      select count(*) filter (where status = 'submitted') as submitted,
+             count(*) filter (where status = 'done') as done,
+             count(*) filter (where status = 'failed') as failed,
+             count(*) filter (where has_warnings) as warned
+      from history_units where history_run_id = run.id
+    ) unit
+    where run.dataset_id = ${datasetId} and run.workflowtask_id = ${workflowTaskId}
+    order by run.timestamp_started, run.id`.execute(db);
+  return rows;
+}
+
+export const findRun = (db: Executor, runId: number) =>
+  db
+    .selectFrom('history_runs')
+    .select(['id', 'dataset_id', 'workflowtask_id'])
+    .where('id', '=', runId)
+    .executeTakeFirst();
+
+export async function pageOfUnits(db: Executor, runId: number, status: HistoryStatus | undefined, page: PageRequest) {
+  let query = db.selectFrom('history_units').where('history_run_id', '=', runId);
+  if (status !== undefined) query = query.where('status', '=', status);
+  const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow();
+  const { limit, offset } = rowsOf(page);
+  const items: HistoryUnit[] = await query
+    .select([
+      'id',
+      'logfile',
+      'has_warnings',
+      'status',
+      'zarr_urls',
+      'is_init',
+      'timestamp_started',
+      'timestamp_ended',
+      'exit_code',
+      'signal',
+      'cause',
+      'message',
+      'num_warnings',
+      'cpu_seconds',
+      'peak_memory_bytes',
+      'memory_limit_bytes',
+      'scheduler_job_id',
+      'node',
+    ])
+    .orderBy('id')
+    .limit(limit)
+    .offset(offset)
+    .execute();
+  return pageOf(page, count, items);
+}
+
+/** A unit with what tells where its log is, and whose it is. */
+export interface UnitWithLog {
+  history_run_id: number;
+  dataset_id: number;
+  workflowtask_id: number | null;
+  logfile: string;
+  working_dir: string | null;
+  job_status: JobStatus;
+}
+
+const unitsWithLogs = (db: Executor) =>
+  db
+    .selectFrom('history_units')
+    .innerJoin('history_runs', 'history_runs.id', 'history_units.history_run_id')
+    .innerJoin('jobs', 'jobs.id', 'history_runs.job_id')
+    .select([
+      'history_units.history_run_id',
+      'history_runs.dataset_id',
+      'history_runs.workflowtask_id',
+      'history_units.logfile',
+      'jobs.working_dir',
+      'jobs.status as job_status',
+    ]);
+
+export const findUnit = (db: Executor, unitId: number): Promise<UnitWithLog | undefined> =>
+  unitsWithLogs(db).where('history_units.id', '=', unitId).executeTakeFirst();
+
+/** The unit of a task that looked at an image last. */
+export const latestUnitOfImage = (
+  db: Executor,
+  { dataset_id, workflowtask_id, zarr_url }: { dataset_id: number; workflowtask_id: number; zarr_url: string },
+): Promise<UnitWithLog | undefined> =>
+  unitsWithLogs(db)
+    .innerJoin('history_image_cache as cache', 'cache.latest_history_unit_id', 'history_units.id')
+    .where('cache.dataset_id', '=', dataset_id)
+    .where('cache.workflowtask_id', '=', workflowtask_id)
+    .where('cache.zarr_url', '=', zarr_url)
+    .executeTakeFirst();

@@ -1,0 +1,78 @@
+/**
+ * A batch: the units of one phase of a task, handed to a worker as files in a folder of the service (worker.py).
+ *
+ * `batch.json` is written last, so that a folder with it is complete; it holds what the units share.
+ */
+import { createWriteStream } from 'node:fs';
+import { mkdir, open, rename, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+
+export interface BatchUnit {
+  number: number;
+  stem: string;
+  /** The text of the file with its arguments. */
+  args: string;
+}
+
+export interface Batch {
+  /** A folder of the service, outside the job's. */
+  folder: string;
+  command: string[];
+  /** The folder of the task, where arguments, logs and outputs lie. */
+  taskFolder: string;
+  workingFolder: string;
+  environment: Record<string, string>;
+  warm: boolean;
+  largestOutput: number;
+  total: number;
+  units: () => Iterable<BatchUnit>;
+  /** How many units at a time, where somebody wants fewer than there is place for. */
+  width: number | null;
+}
+
+export const JOURNAL = 'journal.jsonl';
+const LINES_AT_A_TIME = 1000;
+
+export async function isWritten(folder: string): Promise<boolean> {
+  return stat(join(folder, 'batch.json')).then(
+    () => true,
+    () => false,
+  );
+}
+
+function* linesOf(units: Iterable<BatchUnit>): Generator<string> {
+  let lines: string[] = [];
+  for (const unit of units) {
+    lines.push(JSON.stringify(unit));
+    if (lines.length < LINES_AT_A_TIME) continue;
+    yield `${lines.join('\n')}\n`;
+    lines = [];
+  }
+  if (lines.length > 0) yield `${lines.join('\n')}\n`;
+}
+
+async function replace(path: string, value: object): Promise<void> {
+  await writeFile(`${path}.new`, JSON.stringify(value));
+  await rename(`${path}.new`, path);
+}
+
+export async function writeBatch(batch: Batch): Promise<void> {
+  await mkdir(batch.folder, { recursive: true });
+  await pipeline(Readable.from(linesOf(batch.units())), createWriteStream(join(batch.folder, 'units.jsonl')));
+  await (await open(join(batch.folder, JOURNAL), 'a')).close();
+  await replace(join(batch.folder, 'batch.json'), {
+    command: batch.command,
+    folder: batch.taskFolder,
+    working_folder: batch.workingFolder,
+    environment: batch.environment,
+    warm: batch.warm,
+    largest_output: batch.largestOutput,
+    total: batch.total,
+  });
+}
+
+/** What the worker may do now. */
+export const writeControl = (folder: string, control: { places: number; stop: boolean }): Promise<void> =>
+  replace(join(folder, 'control.json'), control);

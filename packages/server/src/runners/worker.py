@@ -1,0 +1,1128 @@
+"""Runs the units of one batch, each in a process of its own, and keeps a journal of what happened.
+
+    python3 -I -S worker.py <batch folder>
+
+The folder holds batch.json, units.jsonl and control.json, written by the service, and journal.jsonl, written here. The
+worker needs nobody: the service may stop, come back later and read the journal. Standard library only, Python 3.9.
+
+`worker.py --warm` is the second program in this file: it imports once what a script imports and forks a process per
+unit. It runs under the interpreter of the task, whose modules may have any name, so it takes only modules that are part
+of the interpreter itself.
+"""
+
+FRESH = dict(globals())  # what __main__ holds before the first line of a program
+
+import os  # noqa: E402
+import sys  # noqa: E402
+
+WARM = sys.argv[1:2] == ['--warm']
+
+if not WARM:
+    import errno
+    import fcntl
+    import json
+    import select
+    import signal
+    import socket
+    import stat
+    import time
+
+    DEFAULT_SIGNALS = sorted(signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP})
+
+GRACE = 5.0  # seconds between "please end" and "end"
+PATIENCE = 30.0  # seconds after which a process that cannot be killed (dead file server) is given up
+TAIL = 16 * 1024
+CHUNK = 1024 * 1024
+
+
+class Journal:
+    """Appends records; each flush is one write. What a full disk refuses is kept and tried again every second."""
+
+    def __init__(self, path, torn):
+        self.path = path
+        self.descriptor = None
+        self.lines = []
+        self.rest = b'\n' if torn else b''
+        self.urgent = False
+        self.next_try = 0.0
+
+    def add(self, record, urgent=True):
+        self.lines.append(json.dumps(record))
+        self.urgent = self.urgent or urgent
+
+    def flush(self):
+        """True when everything is in the file."""
+        if self.lines:
+            self.rest += ('\n'.join(self.lines) + '\n').encode()
+            self.lines = []
+        self.urgent = False
+        if self.rest and time.monotonic() >= self.next_try:
+            try:
+                if self.descriptor is None:
+                    self.descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+                while self.rest:
+                    self.rest = self.rest[os.write(self.descriptor, self.rest) :]
+            except OSError:
+                self.next_try = time.monotonic() + 1
+        return not self.rest
+
+
+class Unit:
+    __slots__ = ('number', 'stem', 'args', 'pid', 'ticks', 'stopped', 'orphan')
+
+    def __init__(self, number, stem, args):
+        self.number, self.stem, self.args = number, stem, args
+        self.pid = self.ticks = None
+        self.stopped = self.orphan = False
+
+
+class Problem(Exception):
+    """A unit that cannot be started; the text is for the user."""
+
+
+def words(error):
+    return error.strerror or str(error)
+
+
+# Processes
+
+
+def process_stat(pid):
+    """State, parent, group, session and start ticks, or None when there is no such process."""
+    try:
+        descriptor = os.open('/proc/%d/stat' % pid, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        text = os.read(descriptor, 4096)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    fields = text[text.rindex(b')') + 2 :].split()
+    return fields[0], int(fields[1]), int(fields[2]), int(fields[3]), fields[19].decode()
+
+
+def process_table():
+    found = ((int(name), process_stat(int(name))) for name in os.listdir('/proc') if name.isdigit())
+    return {pid: entry for pid, entry in found if entry is not None}
+
+
+def descendants(table, roots):
+    """The processes below `roots`, without them."""
+    children = {}
+    for pid, entry in table.items():
+        children.setdefault(entry[1], []).append(pid)
+    found, todo = set(), list(roots)
+    while todo:
+        for pid in children.get(todo.pop(), ()):
+            if pid not in found:
+                found.add(pid)
+                todo.append(pid)
+    return found - set(roots)
+
+
+def writers(table, logs):
+    """{log: [pids]} of the processes whose standard output or error is one of `logs`."""
+    found = {}
+    for pid in table:
+        for name in ('1', '2'):
+            try:
+                target = os.readlink('/proc/%d/fd/%s' % (pid, name))
+            except OSError:
+                continue
+            if target in logs and pid != os.getpid():
+                found.setdefault(target, []).append(pid)
+                break
+    return found
+
+
+def send(pids, number):
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except OSError:
+            pass
+
+
+def send_group(pid, number):
+    try:
+        os.killpg(pid, number)
+    except OSError:
+        pass
+
+
+def become_subreaper():
+    """Processes that lose their parent become children of the worker, so none gets out of sight."""
+    try:
+        import ctypes
+
+        return ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0
+    except Exception:
+        return False
+
+
+def boot_id():
+    try:
+        with open('/proc/sys/kernel/random/boot_id') as file:
+            return file.read().strip()
+    except OSError:
+        return ''
+
+
+def original_environment():
+    """As the worker was started: Python itself may have changed LC_CTYPE since."""
+    try:
+        with open('/proc/self/environ', 'rb') as file:
+            pairs = [pair.split(b'=', 1) for pair in file.read().split(b'\0') if b'=' in pair[1:]]
+            return {name: value for name, value in pairs if name}
+    except OSError:
+        return dict(os.environb)
+
+
+def find_program(name, environment):
+    if '/' in name:
+        places = [name]
+    else:
+        path = os.fsdecode(environment.get(b'PATH', os.fsencode(os.defpath)))
+        places = [os.path.join(folder or '.', name) for folder in path.split(os.pathsep)]
+    for place in places:
+        if os.path.isfile(place) and os.access(place, os.X_OK):
+            return place
+    return None
+
+
+def spawn(program, argv, environment, actions):
+    options = {'file_actions': actions, 'setsigmask': [], 'setsigdef': DEFAULT_SIGNALS}
+    try:
+        return os.posix_spawn(program, argv, environment, setsid=True, **options)
+    except NotImplementedError:  # C libraries before 2018
+        return os.posix_spawn(program, argv, environment, setpgroup=0, **options)
+
+
+# Memory
+
+
+def oom_files():
+    """The files that count what the kernel killed for lack of memory where the worker runs, the closest first."""
+    files = []
+    try:
+        with open('/proc/self/cgroup') as groups, open('/proc/self/mountinfo') as mounts:
+            # 36 35 98:0 /root /mount/point options - type source options
+            points = [(line.split(' - ')[0].split(), line.split(' - ')[1].split()) for line in mounts]
+            for line in groups:
+                _, controllers, path = line.rstrip('\n').split(':', 2)
+                kind = 'cgroup2' if controllers == '' else 'cgroup'
+                name = 'memory.events' if controllers == '' else 'memory.oom_control'
+                if controllers and 'memory' not in controllers.split(','):
+                    continue
+                for place, source in points:
+                    if source[0] == kind and (kind == 'cgroup2' or 'memory' in source[2].split(',')):
+                        inside = os.path.relpath(path, place[3])
+                        files.append(os.path.normpath(os.path.join(place[4], inside, name)))
+    except (OSError, ValueError, IndexError):
+        pass
+    return [*files, '/proc/vmstat']
+
+
+def oom_kills(files):
+    for path in files:
+        try:
+            with open(path) as file:
+                for line in file:
+                    if line.startswith('oom_kill '):
+                        return int(line.split()[1])
+        except (OSError, ValueError):
+            pass
+    return 0
+
+
+# What a unit leaves
+
+
+def count_warnings(descriptor):
+    """The lines that contain "warning" in any letter case, in pieces: logs may be huge, lines too."""
+    count, counted, rest = 0, False, b''
+    while True:
+        chunk = os.read(descriptor, CHUNK)
+        if not chunk:
+            return count
+        text = rest + chunk.lower()
+        place = 0
+        while True:
+            if counted:
+                place = text.find(b'\n', place)
+                if place < 0:
+                    break
+                counted = False
+            place = text.find(b'warning', place)
+            if place < 0:
+                break
+            count, counted = count + 1, True
+        rest = b'' if counted else text[-6:]
+
+
+def read_log(path, failed):
+    """Size, number of lines with warnings, and the last part if the unit failed."""
+    try:
+        size = os.stat(path).st_size
+        if size == 0:
+            return 0, 0, ''
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except OSError:
+        return 0, 0, ''
+    try:
+        warnings = count_warnings(descriptor)
+        tail = b''
+        if failed:
+            tail = os.pread(descriptor, TAIL, max(0, size - TAIL))
+            if size > TAIL:  # the cut may go through a character
+                tail = tail[:3].lstrip(bytes(range(0x80, 0xC0))) + tail[3:]
+        return size, warnings, tail.decode('utf-8', 'replace')
+    except OSError:
+        return size, 0, ''
+    finally:
+        os.close(descriptor)
+
+
+def read_output(path, largest):
+    """The part of an end record that tells about the output file."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return {'output': None, 'output_bytes': 0}
+    except OSError as error:
+        return {'output': None, 'output_bytes': 0, 'problem': 'Cannot read %s: %s.' % (path, words(error))}
+    try:
+        about = os.fstat(descriptor)
+        if not stat.S_ISREG(about.st_mode):
+            return {'output': None, 'output_bytes': 0, 'problem': 'Cannot read %s: it is not a file.' % path}
+        if about.st_size > largest:
+            return {'output': None, 'output_bytes': about.st_size, 'output_too_large': True}
+        parts = []
+        while True:
+            part = os.read(descriptor, CHUNK)
+            if not part:
+                break
+            parts.append(part)
+        content = b''.join(parts)
+        return {'output': content.decode('utf-8'), 'output_bytes': len(content)}
+    except UnicodeDecodeError:
+        return {'output': None, 'output_bytes': about.st_size, 'output_not_text': True}
+    except OSError as error:
+        return {'output': None, 'output_bytes': 0, 'problem': 'Cannot read %s: %s.' % (path, words(error))}
+    finally:
+        os.close(descriptor)
+
+
+# An earlier worker in the same folder
+
+
+class Past:
+    """What the journal tells about earlier workers."""
+
+    def __init__(self, path):
+        self.started = set()
+        self.open = {}  # started and not ended: number -> (pid, ticks, boot) or None
+        self.finished = False
+        self.torn = False
+        boot = None
+        try:
+            file = open(path, 'rb')
+        except FileNotFoundError:
+            return
+        with file:
+            for line in file:
+                self.torn = not line.endswith(b'\n')
+                try:
+                    record = json.loads(line)
+                except ValueError:
+                    continue
+                if 'end' in record:
+                    self.open.pop(record['end'], None)
+                elif 'start' in record:
+                    self.started.add(record['start'])
+                    self.open[record['start']] = None
+                elif 'running' in record and record['running'] in self.open:
+                    self.open[record['running']] = (record['pid'], record['started'], boot)
+                elif 'worker' in record:
+                    boot = record['boot']
+                elif 'finished' in record:
+                    self.finished = True
+
+
+def end_processes_of(past, logs):
+    """Ends what still runs of the units that an earlier worker left open. They are not our children: watch /proc."""
+    boot = boot_id()
+    known = {known[0]: known[1] for known in past.open.values() if known and known[2] == boot}
+    began = time.monotonic()
+    told = None
+    while time.monotonic() < began + GRACE + PATIENCE:
+        table = process_table()
+        alive = {pid for pid, ticks in known.items() if pid in table and table[pid][4] == ticks}
+        alive |= {pid for pid, entry in table.items() if entry[2] in alive or entry[3] in alive}
+        alive |= {pid for found in writers(table, logs).values() for pid in found}
+        alive |= descendants(table, alive)
+        alive = {pid for pid in alive if table[pid][0] not in b'ZX'}
+        if not alive:
+            return
+        # Whoever is seen once is watched to its end, also after its parent is gone.
+        known.update({pid: table[pid][4] for pid in alive})
+        if told is None:
+            told = signal.SIGTERM
+            send(alive, told)
+        elif time.monotonic() >= began + GRACE:
+            send(alive, signal.SIGKILL)
+        time.sleep(0.05)
+
+
+# The worker
+
+
+class Worker:
+    def __init__(self, folder, past):
+        with open(folder + '/batch.json') as file:
+            batch = json.load(file)
+        self.batch_folder = folder
+        self.control = folder + '/control.json'
+        self.command = batch['command']
+        self.folder = batch['folder']
+        self.working_folder = batch['working_folder']
+        self.largest_output = batch['largest_output']
+        self.environment = original_environment()
+        for name, value in batch['environment'].items():
+            self.environment[os.fsencode(name)] = os.fsencode(value)
+        self.ready = False  # folders are there
+        self.program = None
+        self.journal = Journal(folder + '/journal.jsonl', past.torn)
+
+        self.places = None
+        self.stop = self.stopping = False
+        self.kill_at = None
+        self.control_seen = None
+
+        self.left = batch['total'] - len(past.started)
+        self.units = self.read_units(past.started)
+        self.next = next(self.units, None)
+        self.announced = []  # have a start record that may not be on disk yet
+        self.processes = {}  # pid -> unit, children of the worker
+        self.forked = {}  # number -> unit, children of the warm process
+        self.warm = None
+        self.warm_allowed = bool(batch['warm'])
+
+        self.oom_files = oom_files()
+        self.oom_seen = oom_kills(self.oom_files)
+        self.subreaper = become_subreaper()
+        self.wakeup, wakeup = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGUSR1, self.on_look)
+        signal.signal(signal.SIGTERM, self.on_stop)
+        signal.signal(signal.SIGINT, self.on_stop)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])
+
+    def on_look(self, *_):
+        self.control_seen = None
+
+    def on_stop(self, *_):
+        self.stop = True
+
+    def read_units(self, known):
+        with open(self.batch_folder + '/units.jsonl', 'rb') as file:
+            for line in file:
+                if line.strip():
+                    unit = json.loads(line)
+                    if unit['number'] not in known:
+                        yield Unit(unit['number'], unit['stem'], unit['args'])
+
+    def path(self, unit, ending):
+        return self.folder + '/' + unit.stem + ending
+
+    @property
+    def busy(self):
+        return len(self.processes) + len(self.forked) + len(self.announced)
+
+    def run(self):
+        while True:
+            self.look()
+            self.hear()
+            self.reap()
+            if self.stopping:
+                if self.go_on_stopping():
+                    break
+            else:
+                self.start()
+                if self.next is None and not self.busy:
+                    break
+            if not self.stopping or self.kill_at is not None:
+                self.wait(0.1 if self.stopping else 1.0)
+        self.leave()
+
+    def wait(self, longest):
+        journal = self.journal
+        if journal.urgent or journal.rest:
+            journal.flush()
+        readers = [self.wakeup]
+        if self.warm:
+            readers.append(self.warm.socket)
+        ready = select.select(readers, [], [], 0.005 if journal.lines else longest)[0]
+        if self.wakeup in ready:
+            try:
+                os.read(self.wakeup, 4096)
+            except BlockingIOError:
+                pass
+        if not ready and journal.lines:
+            journal.flush()
+
+    def look(self):
+        """Reads the control file if it changed. One that is missing or cut off changes nothing."""
+        try:
+            about = os.stat(self.control)
+            seen = (about.st_mtime_ns, about.st_ino, about.st_size)
+            if seen != self.control_seen:
+                with open(self.control) as file:
+                    wanted = json.load(file)
+                places = wanted['places']
+                self.stop = self.stop or wanted.get('stop') is True
+                self.control_seen = seen
+                if type(places) is int and places != self.places:
+                    self.places = places
+                    self.journal.add({'places': places})
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            pass
+        if self.stop and not self.stopping:
+            self.stopping = True
+            self.journal.add({'stopping': True})
+
+    # Starting
+
+    def start(self):
+        while True:
+            while self.next and self.busy < (self.places or 0) and not self.journal.rest and self.warm_is_ready():
+                unit = self.next
+                self.next = next(self.units, None)
+                self.journal.add({'start': unit.number, 'time': time.time()})
+                self.announced.append(unit)
+                self.left -= 1
+                self.look()
+                if self.stopping:
+                    return
+            if not self.announced or not self.journal.flush():
+                return
+            announced, self.announced = self.announced, []
+            for unit in announced:
+                self.launch(unit)
+
+    def launch(self, unit):
+        try:
+            log = self.prepare(unit)
+            try:
+                if not (self.warm and self.warm.order(self, unit)):
+                    self.launch_plain(unit, log)
+            finally:
+                os.close(log)
+        except Problem as problem:
+            self.end(unit, problem=str(problem))
+
+    def prepare(self, unit):
+        """The files of a unit, as they have to be just before its start; gives its log, open."""
+        if not self.ready:
+            self.prepare_folders()
+        path = self.path(unit, '-args.json')
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+            try:
+                # A lone surrogate becomes what JSON writes for it.
+                content = unit.args.encode('utf-8', 'backslashreplace')
+                while content:
+                    content = content[os.write(descriptor, content) :]
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise Problem('Cannot write %s: %s.' % (path, words(error)))
+        path = self.path(unit, '-metadiff.json')
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise Problem('Cannot remove %s, which an earlier run left: %s.' % (path, words(error)))
+        path = self.path(unit, '-log.txt')
+        try:
+            return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+        except OSError as error:
+            raise Problem('Cannot create %s: %s.' % (path, words(error)))
+
+    def prepare_folders(self):
+        try:
+            os.makedirs(self.folder, exist_ok=True)
+        except OSError as error:
+            raise Problem('Cannot create the folder %s: %s.' % (self.folder, words(error)))
+        try:
+            os.chdir(self.working_folder)
+        except OSError as error:
+            raise Problem('Cannot enter the folder %s: %s.' % (self.working_folder, words(error)))
+        self.ready = True
+
+    def arguments(self, unit):
+        return ['--args-json', self.path(unit, '-args.json'), '--out-json', self.path(unit, '-metadiff.json')]
+
+    def find_program(self):
+        if self.program is None:
+            self.program = find_program(self.command[0], self.environment)
+        if self.program is None:
+            raise Problem('Cannot start %s: there is no such program, or it is not executable.' % self.command[0])
+        return self.program
+
+    def launch_plain(self, unit, log):
+        program = self.find_program()
+        actions = [
+            (os.POSIX_SPAWN_OPEN, 0, '/dev/null', os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_DUP2, log, 1),
+            (os.POSIX_SPAWN_DUP2, log, 2),
+        ]
+        try:
+            pid = spawn(program, self.command + self.arguments(unit), self.environment, actions)
+        except OSError as error:
+            self.program = None
+            raise Problem('Cannot start %s: %s.' % (program, words(error)))
+        entry = process_stat(pid)
+        self.processes[pid] = unit
+        self.is_running(unit, pid, entry[4] if entry else '')
+
+    def is_running(self, unit, pid, ticks):
+        unit.pid, unit.ticks = pid, ticks
+        self.journal.add({'running': unit.number, 'pid': pid, 'started': ticks}, urgent=False)
+
+    # Ending
+
+    def reap(self):
+        while True:
+            try:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                break
+            if pid == 0:
+                break
+            if self.warm and pid not in self.processes:
+                # The child of a warm process that died: its last words name the unit.
+                self.hear()
+            unit = self.processes.pop(pid, None)
+            if unit:
+                if not self.subreaper:
+                    send_group(pid, signal.SIGTERM)
+                self.end(unit, status, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+        for unit in [unit for unit in self.processes.values() if unit.orphan]:
+            entry = process_stat(unit.pid)
+            if entry is None or entry[4] != unit.ticks:
+                del self.processes[unit.pid]
+                self.end(unit, lost=True)
+
+    def end(self, unit, status=None, cpu=0.0, memory=None, problem=None, lost=False):
+        exit_code = killer = None
+        if status is not None:
+            if os.WIFSIGNALED(status):
+                killer = os.WTERMSIG(status)
+            else:
+                exit_code = os.WEXITSTATUS(status)
+        failed = exit_code != 0
+        size, warnings, tail = read_log(self.path(unit, '-log.txt'), failed)
+        record = {
+            'end': unit.number,
+            'time': time.time(),
+            'exit_code': exit_code,
+            'signal': killer,
+            'cpu': round(cpu, 6),
+            'memory': memory,
+            'out_of_memory': killer == 9 and not unit.stopped and self.memory_ran_out(),
+            'warnings': warnings,
+            'log_bytes': size,
+            'output': None,
+            'output_bytes': 0,
+            'problem': problem,
+            'stopped': unit.stopped,
+            'lost': lost,
+            'tail': tail,
+        }
+        if not failed:
+            record.update(read_output(self.path(unit, '-metadiff.json'), self.largest_output))
+        self.journal.add(record)
+
+    def memory_ran_out(self):
+        """Each kill that the kernel counts explains one unit."""
+        if oom_kills(self.oom_files) <= self.oom_seen:
+            return False
+        self.oom_seen += 1
+        return True
+
+    def go_on_stopping(self):
+        """True when no unit runs any more."""
+        now = time.monotonic()
+        if self.kill_at is None:
+            self.kill_at = now + GRACE
+            units = [*self.announced, *self.processes.values(), *self.forked.values()]
+            for unit in units:
+                unit.stopped = True
+            for unit in self.announced:
+                self.end(unit)
+            self.announced = []
+            self.signal_all(signal.SIGTERM)
+        elif now >= self.kill_at:
+            self.signal_all(signal.SIGKILL)
+        if now >= self.kill_at + PATIENCE:
+            for unit in [*self.processes.values(), *self.forked.values()]:
+                self.end(unit, lost=True)
+            self.processes, self.forked = {}, {}
+        return not self.busy
+
+    def signal_all(self, number):
+        if self.warm and not self.forked:
+            self.close_warm()
+        for unit in [*self.processes.values(), *self.forked.values()]:
+            if unit.pid:
+                send_group(unit.pid, number)
+        found = descendants(process_table(), [os.getpid()])
+        send(found - {self.warm.pid if self.warm else None}, number)
+
+    def leave(self):
+        self.close_warm()
+        self.end_left_behind()
+        self.journal.add({'finished': True, 'stopped': self.stopping})
+        while not self.journal.flush():
+            time.sleep(0.2)
+
+    def end_left_behind(self):
+        kill_at = self.kill_at or time.monotonic() + GRACE
+        told = False
+        while time.monotonic() < kill_at + PATIENCE:
+            try:
+                while os.waitpid(-1, os.WNOHANG)[0]:
+                    pass
+            except ChildProcessError:
+                return
+            late = time.monotonic() >= kill_at
+            if late or not told:
+                self.signal_all(signal.SIGKILL if late else signal.SIGTERM)
+                told = True
+            self.wait(0.1)
+
+    def kill_everything(self):
+        """For a defect of the worker itself: no unit may outlive it unseen."""
+        for _ in range(50):
+            found = descendants(process_table(), [os.getpid()])
+            if not found:
+                return
+            send(found, signal.SIGKILL)
+            try:
+                while os.waitpid(-1, os.WNOHANG)[0]:
+                    pass
+            except ChildProcessError:
+                return
+            time.sleep(0.05)
+
+    # The warm process
+
+    def warm_is_ready(self):
+        """False while it imports. It is worth a start when more than one unit is left."""
+        if self.warm_allowed:
+            self.warm_allowed = False
+            if self.left > 1:
+                self.start_warm()
+        return self.warm is None or self.warm.ready
+
+    def start_warm(self):
+        try:
+            if not self.ready:
+                self.prepare_folders()
+            if not may_be_warm(self.command):
+                raise Problem('the command is not a Python interpreter and a script')
+            prelude = self.batch_folder + '/prelude.txt'
+            self.warm = Warm(self.find_program(), self.command, self.arguments(self.next), self.environment, prelude)
+        except (OSError, Problem) as error:
+            complain(error)
+
+    def hear(self):
+        """Takes what the warm process reports."""
+        while self.warm:
+            try:
+                message = self.warm.socket.recv(65536)
+            except BlockingIOError:
+                return
+            except OSError:
+                message = b''
+            kind, *rest = message.decode('utf-8', 'replace').split('\0')
+            if kind == 'ready':
+                self.warm.ready = True
+            elif kind == 'pid':
+                self.is_running(self.forked[int(rest[0])], int(rest[1]), rest[2])
+            elif kind == 'end':
+                unit = self.forked.pop(int(rest[0]))
+                if not self.subreaper:
+                    send_group(unit.pid, signal.SIGTERM)
+                self.end(unit, int(rest[1]), float(rest[2]), int(rest[3]) * 1024)
+            elif kind == 'problem':
+                self.end(self.forked.pop(int(rest[0])), problem=rest[1])
+            else:
+                complain(rest[0] if rest else 'it ended')
+                self.close_warm()
+
+    def close_warm(self):
+        """Units that run in it become children of the worker, or are lost."""
+        if not self.warm:
+            return
+        self.warm.socket.close()
+        send_group(self.warm.pid, signal.SIGKILL)
+        self.warm = None
+        silent = [unit for unit in self.forked.values() if unit.pid is None]
+        unknown = {os.path.realpath(self.path(unit, '-log.txt')): unit for unit in silent}
+        if unknown:
+            for log, pids in writers(process_table(), unknown).items():
+                for pid in pids:
+                    entry = process_stat(pid)
+                    if entry and entry[3] == pid:  # the leader of the session is the unit itself
+                        self.is_running(unknown[log], pid, entry[4])
+        for unit in self.forked.values():
+            if unit.pid is None:
+                self.end(unit, lost=True)
+            else:
+                unit.orphan = True
+                self.processes[unit.pid] = unit
+        self.forked = {}
+
+
+def complain(why):
+    sys.stderr.write('No warm start, every unit imports for itself: %s\n' % why)
+    sys.stderr.flush()
+
+
+def may_be_warm(command):
+    if len(command) != 2 or not os.path.basename(command[0]).startswith(('python', 'pypy')):
+        return False
+    script = command[1]
+    return script.startswith('/') and script.endswith('.py') and os.path.isfile(script) and os.access(script, os.R_OK)
+
+
+class Warm:
+    """The worker's end of the process that imports once. A message is a packet of words between NULs."""
+
+    def __init__(self, program, command, arguments, environment, prelude):
+        self.ready = False
+        self.socket, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            self.socket.setblocking(False)
+            other.set_inheritable(True)
+            actions = [
+                (os.POSIX_SPAWN_OPEN, 0, '/dev/null', os.O_RDONLY, 0),
+                (os.POSIX_SPAWN_OPEN, 1, prelude, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
+                (os.POSIX_SPAWN_DUP2, 1, 2),
+            ]
+            own = [command[0], os.path.abspath(__file__), '--warm', str(other.fileno()), prelude]
+            self.pid = spawn(program, own + command + arguments, environment, actions)
+        except BaseException:
+            self.socket.close()
+            raise
+        finally:
+            other.close()
+
+    def order(self, worker, unit):
+        """False when the unit has to be started in another way."""
+        words = [str(unit.number), worker.path(unit, '-log.txt'), *worker.arguments(unit)]
+        try:
+            self.socket.send('\0'.join(words).encode('utf-8', 'surrogateescape'))
+        except OSError:
+            return False
+        worker.forked[unit.number] = unit
+        return True
+
+
+def main(folder):
+    folder = os.path.abspath(folder)
+    for name in os.listdir('/proc/self/fd'):
+        if int(name) > 2:
+            try:
+                os.set_inheritable(int(name), False)
+            except OSError:  # the listing's own
+                pass
+    lock = os.open(folder + '/lock', os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
+            return
+        raise
+    past = Past(folder + '/journal.jsonl')
+    if past.finished:
+        return
+    worker = Worker(folder, past)
+    try:
+        me = process_stat(os.getpid())
+        about = {'worker': os.getpid(), 'started': me[4] if me else '', 'boot': boot_id()}
+        worker.journal.add({**about, 'host': os.uname().nodename, 'time': time.time()})
+        worker.journal.flush()
+        if past.open:
+            end_lost(worker, past)
+        worker.run()
+    except BaseException:
+        worker.kill_everything()
+        raise
+
+
+def end_lost(worker, past):
+    units = [unit for unit in worker.read_units(()) if unit.number in past.open]
+    end_processes_of(past, {os.path.realpath(worker.path(unit, '-log.txt')) for unit in units})
+    for unit in units:
+        worker.end(unit, lost=True)
+
+
+# The warm process
+
+
+def harmless(node):
+    """Whether evaluating the expression does nothing but give a value."""
+    kinds = ('Constant', 'Name', 'Attribute', 'Tuple', 'List', 'Set', 'Dict', 'UnaryOp', 'BinOp', 'BoolOp', 'JoinedStr')
+    if node is None:
+        return True
+    if type(node).__name__ not in kinds:
+        return False
+    for field in node._fields:
+        value = getattr(node, field)
+        parts = value if isinstance(value, list) else [value]
+        if not all(harmless(part) for part in parts if hasattr(part, 'lineno') or part is None):
+            return False
+    return True
+
+
+def passed_over(node):
+    """Whether a statement between imports changes nothing that a later import could see."""
+    kind = type(node).__name__
+    if kind == 'Pass':
+        return True
+    if kind == 'Expr':
+        return type(node.value).__name__ == 'Constant'
+    if kind == 'Assign':
+        return all(type(target).__name__ == 'Name' for target in node.targets) and harmless(node.value)
+    if kind == 'AnnAssign':
+        return type(node.target).__name__ == 'Name' and harmless(node.annotation) and harmless(node.value)
+    if kind in ('FunctionDef', 'AsyncFunctionDef'):
+        arguments = node.args
+        named = [*getattr(arguments, 'posonlyargs', []), *arguments.args, *arguments.kwonlyargs]
+        notes = [one.annotation for one in [*named, arguments.vararg, arguments.kwarg] if one]
+        evaluated = [*arguments.defaults, *arguments.kw_defaults, *notes, node.returns]
+        return not node.decorator_list and all(harmless(one) for one in evaluated)
+    if kind == 'ClassDef':
+        plain = not node.decorator_list and not node.keywords and all(harmless(base) for base in node.bases)
+        return plain and all(passed_over(one) for one in node.body)
+    return False
+
+
+def imports_at_head(tree):
+    found = []
+    for node in tree.body:
+        if type(node).__name__ in ('Import', 'ImportFrom'):
+            found.append(node)
+        elif not passed_over(node):
+            break
+    return found
+
+
+def what_forbids_forking():
+    import gc
+
+    if len(sys._current_frames()) > 1:
+        return 'the imports left threads behind'
+    try:
+        os.waitpid(-1, os.WNOHANG)
+        return 'the imports left processes behind'
+    except ChildProcessError:
+        pass
+    locks = sys.modules.get('multiprocessing.synchronize')
+    if locks and any(issubclass(type(one), locks.SemLock) for one in gc.get_objects()):
+        return 'the imports made locks that processes share'
+    return None
+
+
+def import_head(script):
+    """Imports what the script imports first, as the script would. Gives the script, compiled."""
+    with open(script, 'rb') as file:
+        source = file.read()
+    only_tree = 0x400
+    tree = compile(source, script, 'exec', only_tree, True)
+    code = compile(source, script, 'exec', 0, True)
+    tree.body = imports_at_head(tree)
+    main = type(sys)('__main__')
+    fresh = dict(FRESH)
+    fresh.update(__file__=script, __doc__=None)
+    if fresh.get('__loader__') is not None:
+        fresh['__loader__'] = type(fresh['__loader__'])('__main__', script)
+    if '__annotations__' in fresh:
+        fresh['__annotations__'] = {}
+    main.__dict__.clear()
+    main.__dict__.update(fresh)
+    sys.modules['__main__'] = main
+    if not getattr(sys.flags, 'safe_path', False):
+        sys.path[0] = os.path.dirname(os.path.realpath(script))
+    exec(compile(tree, script, 'exec', 0, True), main.__dict__)
+    # Modules may have kept __main__ itself: it stays, only the imported names go.
+    fresh.update((name, value) for name, value in main.__dict__.items() if name == '__warningregistry__')
+    main.__dict__.clear()
+    main.__dict__.update(fresh)
+    return code
+
+
+def set_arguments(command, arguments):
+    sys.argv[:] = [command[1], *arguments]
+    if hasattr(sys, 'orig_argv'):
+        sys.orig_argv[:] = [*command, *arguments]
+
+
+def fork_quietly():
+    """Python 3.12 warns about threads that libraries started; the filters must look untouched to the script."""
+    warnings = sys.modules.get('warnings')
+    if warnings is None:
+        return os.fork()
+    warnings.filters.insert(0, ('ignore', None, DeprecationWarning, None, 0))
+    try:
+        return os.fork()
+    finally:
+        del warnings.filters[0]
+
+
+def freeze():
+    """The collector of a unit does not touch, and so not copy, what was imported."""
+    import gc
+
+    getattr(gc, 'freeze', int)()
+
+
+def thaw():
+    """Files that nobody closed are written when the collector ends them, also those of the imported modules."""
+    import gc
+
+    getattr(gc, 'unfreeze', int)()
+
+
+def new_seeds():
+    """`random` does it by itself after a fork."""
+    numpy = sys.modules.get('numpy.random')
+    if numpy:
+        numpy.seed()
+
+
+def serve_forks(orders, prelude, command):
+    """Forks a process per order. Returns in these processes only, when they are ready to run the script."""
+    import _signal
+    import select
+
+    def say(*parts):
+        os.write(orders, '\0'.join(str(part) for part in parts).encode('utf-8', 'surrogateescape'))
+
+    def reap():
+        while running:
+            pid, status, usage = os.wait4(-1, os.WNOHANG)
+            if pid == 0:
+                return
+            if pid in running:
+                say('end', running.pop(pid), status, usage.ru_utime + usage.ru_stime, usage.ru_maxrss)
+
+    running = {}  # pid -> number of the unit
+    with open(prelude, 'rb') as file:
+        head = file.read()
+    wakeup = os.pipe()
+    for descriptor in wakeup:
+        os.set_blocking(descriptor, False)
+    earlier_handler = _signal.signal(_signal.SIGCHLD, lambda *_: None)
+    earlier_wakeup = _signal.set_wakeup_fd(wakeup[1], warn_on_full_buffer=False)
+    freeze()
+    say('ready')
+    while True:
+        ready = select.select([orders, wakeup[0]], [], [])[0]
+        if wakeup[0] in ready:
+            os.read(wakeup[0], 4096)
+        reap()
+        if orders not in ready:
+            continue
+        message = os.read(orders, 65536).decode('utf-8', 'surrogateescape')
+        if not message:
+            os._exit(0)
+        number, log, *arguments = message.split('\0')
+        try:
+            log = os.open(log, os.O_WRONLY)
+            pid = fork_quietly()
+        except OSError as error:
+            say('problem', number, 'Cannot start the unit: %s.' % error)
+            continue
+        if pid:
+            os.close(log)
+            running[pid] = number
+            entry = process_stat(pid)
+            say('pid', number, pid, entry[4] if entry else '')
+            continue
+        os.setsid()
+        _signal.set_wakeup_fd(earlier_wakeup)
+        _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL if earlier_handler is None else earlier_handler)
+        # What waits in the buffers of sys.stdout is not in `head`: it comes where a plain run would write it.
+        while head:
+            head = head[os.write(log, head) :]
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        for descriptor in (log, orders, *wakeup):
+            os.close(descriptor)
+        set_arguments(command, arguments)
+        new_seeds()
+        return
+
+
+def warm_main(orders, prelude, interpreter, script, *arguments):
+    """Returns the script, compiled, in the process of a unit. The warm process itself does not return."""
+
+    def refuse(why):
+        try:
+            os.write(orders, b'refused\0' + why.encode('utf-8', 'replace'))
+        finally:
+            os._exit(0)
+
+    os.set_inheritable(orders, False)
+    command = [interpreter, script]
+    set_arguments(command, arguments)
+    try:
+        code = import_head(script)
+    except BaseException as error:
+        refuse('the imports ended with %s: %s' % (type(error).__name__, error))
+    why = what_forbids_forking()
+    if why:
+        refuse(why)
+    warm_process = os.getpid()
+    try:
+        serve_forks(orders, prelude, command)
+    except BaseException as error:
+        if os.getpid() == warm_process:
+            refuse('it failed with %s: %s' % (type(error).__name__, error))
+        raise
+    return code
+
+
+def frames_of(code, hook):
+    """An exception hook that shows the frames of the script and what it called, as a plain run does."""
+
+    def show(kind, value, trace):
+        while trace is not None and trace.tb_frame.f_code is not code:
+            trace = trace.tb_next
+        value.__traceback__ = trace
+        hook(kind, value, trace)
+
+    return show
+
+
+if WARM:
+    CODE = warm_main(int(sys.argv[2]), *sys.argv[3:])
+    # Here, in no function: the script leaves through the end of the interpreter, with all that belongs to it.
+    try:
+        exec(CODE, sys.modules['__main__'].__dict__)
+    except BaseException:
+        sys.excepthook = frames_of(CODE, sys.excepthook)
+        raise
+    finally:
+        thaw()
+elif __name__ == '__main__':
+    main(sys.argv[1])

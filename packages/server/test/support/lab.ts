@@ -1,0 +1,203 @@
+/**
+ * A place where workflows really run: a resource with folders of its own, a project, and tasks that do what their arguments
+ * say (scripted_task.py).
+ *
+ *     const lab = await openLab(service);
+ *     const flow = await lab.workflow([{ type: 'parallel', plan: { '*': { output: … } } }]);
+ *     const job = await lab.run(flow, await lab.dataset(['a', 'b']));
+ */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll } from 'vitest';
+
+import type { JsonObject, TaskType } from '@service/contract';
+
+import { addPerson, addProject, type Person } from './plates.ts';
+import type { Answer, TestService } from './server.ts';
+import { addResourceAndProfile, addTaskGroup } from './tasks.ts';
+
+export const SCRIPTED = join(import.meta.dirname, 'scripted_task.py');
+
+/** What a scripted task does; "*" stands for every image that is not named. */
+export type Plan = Record<string, JsonObject>;
+
+export interface TaskSpec {
+  type: TaskType;
+  name?: string;
+  input_types?: Record<string, boolean>;
+  output_types?: Record<string, boolean>;
+  /** For both phases of a compound task; `init` for the first one. */
+  plan?: Plan;
+  args?: JsonObject;
+  meta_parallel?: JsonObject;
+  meta_non_parallel?: JsonObject;
+  type_filters?: Record<string, boolean>;
+  /** Instead of the scripted task. */
+  command?: string;
+}
+
+export interface Flow {
+  id: number;
+  /** The ids of its tasks, in order. */
+  steps: number[];
+}
+
+export interface LabImage {
+  zarr_url: string;
+  origin?: string | null;
+  attributes?: JsonObject;
+  types?: Record<string, boolean>;
+}
+
+const hasParallelPart = (type: TaskType) => ['parallel', 'compound', 'converter_compound'].includes(type);
+const hasSinglePart = (type: TaskType) => type !== 'parallel';
+
+export async function openLab(service: TestService, options: { runner?: JsonObject; origin?: 'pypi' | 'other' } = {}) {
+  const { db } = service.database;
+  const root = mkdtempSync(join(tmpdir(), 'service-lab-'));
+  const folders = { jobs: join(root, 'jobs'), zarr: join(root, 'zarr'), starts: join(root, 'starts') };
+  for (const folder of [folders.jobs, folders.zarr]) mkdirSync(folder);
+  afterAll(() => rmSync(root, { recursive: true, force: true }));
+  const { resource_id, profile_id } = await addResourceAndProfile(service);
+  await db
+    .updateTable('resources')
+    .set({
+      jobs_local_dir: folders.jobs,
+      jobs_runner_config: JSON.stringify({ parallel_tasks_per_job: null, ...options.runner }),
+    })
+    .where('id', '=', resource_id)
+    .execute();
+  const owner: Person = await addPerson(service, profile_id, { project_dirs: [root] });
+  const project = await addProject(service, owner, `Lab ${root}`);
+  const group = await addTaskGroup(service, { user_id: owner.id, resource_id });
+  await db
+    .updateTable('task_groups')
+    .set({ origin: options.origin ?? 'other' })
+    .where('id', '=', group)
+    .execute();
+  const base = `/api/v2/project/${project}`;
+  let count = 0;
+
+  async function dataset(images: (string | LabImage)[] = []): Promise<number> {
+    count += 1;
+    const answer = await owner.client.post(`${base}/dataset/import/`, {
+      name: `Data ${count}`,
+      zarr_dir: folders.zarr,
+      images: images.map((image) => {
+        const given = typeof image === 'string' ? { zarr_url: image } : image;
+        return { ...given, zarr_url: urlOf(given.zarr_url) };
+      }),
+    });
+    if (answer.status !== 201) throw new Error(answer.text);
+    return (answer.body as { id: number }).id;
+  }
+
+  const urlOf = (name: string) => (name.startsWith('/') ? name : join(folders.zarr, name));
+
+  async function workflow(specs: TaskSpec[]): Promise<Flow> {
+    count += 1;
+    const { id } = await db
+      .insertInto('workflows')
+      .values({ name: `Flow ${count}`, project_id: project, description: null, template_id: null })
+      .returning('id')
+      .executeTakeFirstOrThrow();
+    const steps: number[] = [];
+    for (const [order, spec] of specs.entries()) {
+      const command = spec.command ?? `/usr/bin/python3 ${SCRIPTED}`;
+      const task = await db
+        .insertInto('tasks')
+        .values({
+          taskgroupv2_id: group,
+          name: spec.name === undefined ? `Task ${count}-${order}` : `${spec.name}`,
+          type: spec.type,
+          version: '1',
+          command_parallel: hasParallelPart(spec.type) ? command : null,
+          command_non_parallel: hasSinglePart(spec.type) ? command : null,
+          input_types: JSON.stringify(spec.input_types ?? {}),
+          output_types: JSON.stringify(spec.output_types ?? {}),
+        })
+        .returning('id')
+        .executeTakeFirstOrThrow();
+      const args = { plan: spec.plan ?? {}, starts: folders.starts, task: order, ...spec.args };
+      const step = await db
+        .insertInto('workflow_tasks')
+        .values({
+          workflow_id: id,
+          task_id: task.id,
+          order,
+          task_type: spec.type,
+          args_parallel: hasParallelPart(spec.type) ? JSON.stringify(args) : null,
+          args_non_parallel: hasSinglePart(spec.type) ? JSON.stringify(args) : null,
+          meta_parallel: spec.meta_parallel ? JSON.stringify(spec.meta_parallel) : null,
+          meta_non_parallel: spec.meta_non_parallel ? JSON.stringify(spec.meta_non_parallel) : null,
+          type_filters: JSON.stringify(spec.type_filters ?? {}),
+        })
+        .returning('id')
+        .executeTakeFirstOrThrow();
+      steps.push(step.id);
+    }
+    return { id, steps };
+  }
+
+  const submit = (flow: Flow, dataset_id: number, body: JsonObject = {}): Promise<Answer> =>
+    owner.client.post(`${base}/job/submit/`, body, { query: { workflow_id: flow.id, dataset_id } });
+
+  const job = async (id: number) => (await owner.client.get(`${base}/job/${id}/`)).body;
+
+  /** Waits for the end of a job; fails with what is known when it does not come. */
+  async function end(id: number, seconds = 25) {
+    const deadline = Date.now() + seconds * 1000;
+    for (;;) {
+      const now = await job(id);
+      if (now.status !== 'submitted') return now;
+      if (Date.now() > deadline) throw new Error(`Job ${id} is not over: ${JSON.stringify(now)}`);
+      await sleep(20);
+    }
+  }
+
+  async function run(flow: Flow, dataset_id: number, body: JsonObject = {}) {
+    const answer = await submit(flow, dataset_id, body);
+    if (answer.status !== 202) throw new Error(answer.text);
+    return end((answer.body as { id: number }).id);
+  }
+
+  async function images(dataset_id: number) {
+    const { body } = await owner.client.get(`${base}/dataset/${dataset_id}/export/`);
+    return body.images as Required<LabImage>[];
+  }
+
+  async function units(dataset_id: number, workflowtask_id: number) {
+    const query = { dataset_id, workflowtask_id };
+    const runs = (await owner.client.get(`${base}/status/run/`, { query })).body as { id: number; status: string }[];
+    const last = runs.at(-1);
+    if (!last) return { run: undefined, units: [] };
+    const page = await owner.client.get(`${base}/status/run/${last.id}/units/`, { query });
+    return { run: last, units: page.body.items };
+  }
+
+  const statuses = async (flow: Flow, dataset_id: number) =>
+    (await owner.client.get(`${base}/latest-job/`, { query: { workflow_id: flow.id, dataset_id } })).body.task_statuses;
+
+  const accounting = async () =>
+    (
+      await db
+        .selectFrom('accounting_records')
+        .select(['num_tasks', 'num_new_images'])
+        .where('user_id', '=', owner.id)
+        .orderBy('id')
+        .execute()
+    ).map((record) => [record.num_tasks, record.num_new_images]);
+
+  const starts = () =>
+    readFileSync(folders.starts, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as { task: number; url: string | null; pid: number; args: JsonObject });
+
+  const tools = { accounting, dataset, end, images, job, run, starts, statuses, submit, units, urlOf, workflow };
+  return { ...tools, base, folders, group, owner, project, resource_id, root };
+}
+
+export type Lab = Awaited<ReturnType<typeof openLab>>;
