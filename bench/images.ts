@@ -3,33 +3,12 @@ import { readFileSync, rmSync } from 'node:fs';
 
 import pg from 'pg';
 
-import { login, median, type Servers, withServers } from './support.ts';
+import { type Call, caller, line, login, median, ratio, type Servers, withServers } from './support.ts';
 
 const MATCHES = 500;
 const SIZES = [1000, 100_000, 1_000_000];
 const IMPORT = 100_000;
 const ROUNDS = 15;
-
-interface Call {
-  get(path: string): Promise<unknown>;
-  post(path: string, body: unknown): Promise<unknown>;
-  patch(path: string, body: unknown): Promise<unknown>;
-}
-
-function caller(url: string, token: string): Call {
-  const send = (method: string) => async (path: string, body?: unknown) => {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const response = await fetch(url + path, {
-      method,
-      headers,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-    return text === '' ? undefined : (JSON.parse(text) as unknown);
-  };
-  return { get: send('GET'), post: send('POST'), patch: send('PATCH') };
-}
 
 /** The median time of several calls, in milliseconds. */
 async function time(work: (round: number) => Promise<unknown>, rounds = ROUNDS): Promise<number> {
@@ -43,10 +22,7 @@ async function time(work: (round: number) => Promise<unknown>, rounds = ROUNDS):
   return median(times);
 }
 
-const line = (what: string, value: string, note = '') =>
-  console.log(`${what.padEnd(52)} ${value.padStart(12)}   ${note}`);
 const ms = (value: number) => `${value.toFixed(1)} ms`;
-const ratio = (value: number) => value.toFixed(2);
 
 /** Images of plates of 384 wells; `MATCHES` of them are hits, one in ten has `tenth`. */
 const imageSql = `

@@ -3,6 +3,8 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   accounts: () => import('./accounts.ts'),
   images: () => import('./images.ts'),
   collect: () => import('./collect.ts'),
+  run: () => import('./jobs.ts'),
+  warm: () => import('./warm.ts'),
 };
 
 const name = process.argv[2] ?? '';

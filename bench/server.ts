@@ -1,5 +1,6 @@
 /** The servers that benchmarks ask: the service, and a bare route with one SELECT, on one pool in one process. */
 import { fastify } from 'fastify';
+import { join } from 'node:path';
 
 import {
   createAdministrator,
@@ -7,6 +8,7 @@ import {
   defaultProfile,
   defaultResource,
   ensureDefaultGroup,
+  findPython,
 } from '../packages/server/src/accounts/index.ts';
 import { migrate } from '../packages/server/src/db/index.ts';
 import { createService } from '../packages/server/src/service.ts';
@@ -17,8 +19,8 @@ const workplace = await openWorkplace(settings, loggingFor(settings));
 await migrate(workplace.db);
 await ensureDefaultGroup(workplace.db, 'All');
 await createAdministrator(workplace.db, { email: 'admin@example.org', password: 'password', projectDir: '/p' }, 'All');
-const python = { version: '3.12', path: '/usr/bin/python3' };
-await createResourceAndProfile(workplace.db, defaultResource({ jobs: '/j', tasks: '/t' }, python), defaultProfile);
+const folders = { jobs: join(process.argv[2]!, 'jobs'), tasks: join(process.argv[2]!, 'tasks') };
+await createResourceAndProfile(workplace.db, defaultResource(folders, findPython()!), defaultProfile);
 
 const service = await createService({
   settings: workplace.settings,

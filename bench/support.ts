@@ -40,3 +40,28 @@ export async function withServers(work: (servers: Servers) => Promise<void>): Pr
     rmSync(data, { recursive: true, force: true });
   }
 }
+
+export interface Call {
+  get(path: string): Promise<unknown>;
+  post(path: string, body: unknown): Promise<unknown>;
+  patch(path: string, body: unknown): Promise<unknown>;
+}
+
+export function caller(url: string, token: string): Call {
+  const send = (method: string) => async (path: string, body?: unknown) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const response = await fetch(url + path, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return text === '' ? undefined : (JSON.parse(text) as unknown);
+  };
+  return { get: send('GET'), post: send('POST'), patch: send('PATCH') };
+}
+
+export const line = (what: string, value: string, note = '') =>
+  console.log(`${what.padEnd(52)} ${value.padStart(12)}   ${note}`);
+export const ratio = (value: number) => value.toFixed(2);

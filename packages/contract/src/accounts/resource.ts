@@ -77,8 +77,13 @@ const BatchingConfigSet = z
   })
   .meta({ id: 'BatchingConfigSet' });
 
+const warmStart = () =>
+  boolean()
+    .optional()
+    .meta({ description: 'False: each task process imports its modules by itself, instead of once for many.' });
+
 const LocalRunnerConfig = z
-  .strictObject({ parallel_tasks_per_job: integer().nullable().default(null) })
+  .strictObject({ parallel_tasks_per_job: integer().nullable().default(null), warm_start: warmStart() })
   .meta({ id: 'JobRunnerConfigLocal' });
 
 const SlurmRunnerConfig = z
@@ -87,6 +92,7 @@ const SlurmRunnerConfig = z
     gpu_slurm_config: SlurmConfigSet.nullable().default(null),
     batching_config: BatchingConfigSet,
     user_local_exports: textMap().default({}),
+    warm_start: warmStart(),
   })
   .meta({ id: 'JobRunnerConfigSLURM' });
 

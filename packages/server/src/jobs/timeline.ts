@@ -6,15 +6,20 @@ import * as store from './store/timeline.ts';
 
 const MOST_BINS = 400;
 
-/** A bin shows the most units that ran at once in it; where nothing began or ended, those that go on. */
-function runningIn(count: number, flows: store.Flow[]): number[] {
+/** A bin is looked at so many times; it shows the most units that ran at one of them. */
+const LOOKS = 10;
+
+function runningIn(count: number, stretches: store.Stretch[], flows: { part: number; change: number }[]): number[] {
   const running = new Array<number>(count).fill(0);
-  const flowOf = new Map(flows.map((flow) => [flow.bin, flow]));
-  let before = 0;
-  for (let bin = 0; bin < count; bin++) {
-    const flow = flowOf.get(bin);
-    running[bin] = Math.max(before, flow?.most ?? 0);
-    before += flow?.change ?? 0;
+  // a unit between two looks was there all the same
+  for (const { first, last } of stretches) for (const bin of [first, last]) running[bin] = 1;
+  const changes = new Map(flows.map(({ part, change }) => [part, change]));
+  let now = 0;
+  for (let part = 0; part < count * LOOKS; part++) {
+    const bin = Math.floor(part / LOOKS);
+    const before = part % LOOKS === 0 ? now : 0;
+    now += changes.get(part) ?? 0;
+    running[bin] = Math.max(running[bin]!, before, now);
   }
   return running;
 }
@@ -43,7 +48,7 @@ async function binsOf(db: Executor, jobId: number): Promise<Timeline['bins']> {
   return {
     start,
     seconds,
-    running: runningIn(count, await store.flows(db, jobId, bins)),
+    running: runningIn(count, stretches, await store.flows(db, jobId, bins, LOOKS)),
     finished: finishedIn(count, stretches),
     peak_memory_bytes: memoryIn(count, stretches),
   };

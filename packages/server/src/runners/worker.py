@@ -988,18 +988,36 @@ def fork_quietly():
         del warnings.filters[0]
 
 
+def waits_to_be_written(one):
+    import _io
+
+    try:
+        return issubclass(type(one), (_io.BufferedWriter, _io.BufferedRandom)) and one.fileno() > 2
+    except (OSError, ValueError):  # closed, or a file of another kind
+        return False
+
+
 def freeze():
-    """The collector of a unit does not touch, and so not copy, what was imported."""
+    """The collector of a unit shall not touch, and so not copy, what was imported.
+
+    Files that the imports left open are written when the collector ends them, so then it has to see everything.
+    """
     import gc
 
-    getattr(gc, 'freeze', int)()
+    if hasattr(gc, 'freeze') and not any(waits_to_be_written(one) for one in gc.get_objects()):
+        gc.freeze()
 
 
 def thaw():
-    """Files that nobody closed are written when the collector ends them, also those of the imported modules."""
+    """A unit that leaves something that wants to be ended (an open file) pays for a look at all that was imported."""
     import gc
 
-    getattr(gc, 'unfreeze', int)()
+    def wants_an_end(kind):
+        return hasattr(kind, '__del__') or kind.__name__ in ('generator', 'async_generator', 'coroutine')
+
+    threads = len(sys._current_frames()) > 1
+    if hasattr(gc, 'unfreeze') and (threads or any([wants_an_end(type(one)) for one in gc.get_objects()])):
+        gc.unfreeze()
 
 
 def new_seeds():

@@ -811,6 +811,17 @@ describe('retention', () => {
     }
   });
 
+  it('removes files whose name it cannot tell, and not what links in the folder point to', async () => {
+    const outside = await newJob({ 'secret.txt': 'secret' });
+    const working_dir = await newJob(files);
+    await symlink(outside, join(working_dir, 'linked'));
+    await writeFile(Buffer.concat([Buffer.from(`${working_dir}/latin-`), Buffer.from([0xe9])]), 'x');
+    const jobs = [{ working_dir, ended: daysAgo(31) }];
+    expect(await applyRetention({ jobs, zipAfterDays: null, removeAfterDays: 30, now })).toMatchObject({ removed: 1 });
+    expect(await left(working_dir)).toBe('');
+    expect(await readdir(outside)).toEqual(['secret.txt']);
+  });
+
   it('removes a link, not what it points to', async () => {
     const outside = await newJob({ 'secret.txt': 'secret' });
     const working_dir = newPlace();

@@ -724,8 +724,27 @@ print('main is over', threading.current_thread() is threading.main_thread(), thr
       ],
       ['raises at exit', 'import atexit\natexit.register(lambda: 1 / 0)\n', 0],
       ['has objects that say good-bye', 'import os\nclass A:\n    def __del__(self): print("bye")\na = A()\n', 0],
+      ['leaves a file open', 'import sys, work\ndef f(): pass\nfile = open(sys.argv[4], "w")\nfile.write("1")\n', 0],
       [
-        'leaves files open',
+        'leaves a file open in a module',
+        'import sys, work\nwork.file = open(sys.argv[4], "w")\nwork.file.write("1")\n',
+        0,
+      ],
+      [
+        'leaves a generator open',
+        `import os
+def g():
+    try:
+        yield
+    finally:
+        print('closed')
+x = g()
+next(x)
+`,
+        0,
+      ],
+      [
+        'leaves a file open that a module opened',
         `import keeps_file, sys
 def f(): pass
 file = open(sys.argv[4], 'w')

@@ -6,9 +6,10 @@
  *     const flow = await lab.workflow([{ type: 'parallel', plan: { '*': { output: … } } }]);
  *     const job = await lab.run(flow, await lab.dataset(['a', 'b']));
  */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll } from 'vitest';
 
@@ -36,6 +37,8 @@ export interface TaskSpec {
   type_filters?: Record<string, boolean>;
   /** Instead of the scripted task. */
   command?: string;
+  /** Another task group than that of the lab. */
+  group?: number;
 }
 
 export interface Flow {
@@ -51,15 +54,69 @@ export interface LabImage {
   types?: Record<string, boolean>;
 }
 
+export interface LabJob {
+  id: number;
+  working_dir: string;
+}
+
+export interface Start {
+  task: number;
+  url: string | null;
+  pid: number;
+  /** Seconds since 1970. */
+  time: number;
+  /** Where it writes its output, which no other unit does. */
+  out: string;
+  args: JsonObject;
+}
+
+/** A folder of its own for the data of a service; it goes when the tests of the file are over. */
+export function dataFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'service-data-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  return folder;
+}
+
+/** Waits until something holds; fails with its name when it does not come. */
+export async function until<T>(what: string, check: () => T | Promise<T>, seconds = 20): Promise<NonNullable<T>> {
+  const deadline = Date.now() + seconds * 1000;
+  for (;;) {
+    const found = await check();
+    if (found !== undefined && found !== null && found !== false) return found as NonNullable<T>;
+    if (Date.now() > deadline) throw new Error(`Waited in vain: ${what}`);
+    await sleep(20);
+  }
+}
+
+export const isAlive = (pid: number): boolean => {
+  try {
+    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+};
+
 const hasParallelPart = (type: TaskType) => ['parallel', 'compound', 'converter_compound'].includes(type);
 const hasSinglePart = (type: TaskType) => type !== 'parallel';
 
-export async function openLab(service: TestService, options: { runner?: JsonObject; origin?: 'pypi' | 'other' } = {}) {
+/** What a lab needs of a service. */
+export type LabService = Pick<TestService, 'database' | 'person'>;
+
+interface LabOptions {
+  runner?: JsonObject;
+  origin?: 'pypi' | 'other';
+  /** An empty folder to work in, which its owner removes. */
+  root?: string;
+}
+
+export async function openLab(given: LabService, options: LabOptions = {}) {
+  // what makes people and resources asks for no more than this
+  const service = given as TestService;
   const { db } = service.database;
-  const root = mkdtempSync(join(tmpdir(), 'service-lab-'));
+  const root = options.root ?? mkdtempSync(join(tmpdir(), 'service-lab-'));
   const folders = { jobs: join(root, 'jobs'), zarr: join(root, 'zarr'), starts: join(root, 'starts') };
   for (const folder of [folders.jobs, folders.zarr]) mkdirSync(folder);
-  afterAll(() => rmSync(root, { recursive: true, force: true }));
+  if (options.root === undefined) afterAll(() => rmSync(root, { recursive: true, force: true }));
   const { resource_id, profile_id } = await addResourceAndProfile(service);
   await db
     .updateTable('resources')
@@ -109,7 +166,7 @@ export async function openLab(service: TestService, options: { runner?: JsonObje
       const task = await db
         .insertInto('tasks')
         .values({
-          taskgroupv2_id: group,
+          taskgroupv2_id: spec.group ?? group,
           name: spec.name === undefined ? `Task ${count}-${order}` : `${spec.name}`,
           type: spec.type,
           version: '1',
@@ -168,13 +225,43 @@ export async function openLab(service: TestService, options: { runner?: JsonObje
     return body.images as Required<LabImage>[];
   }
 
+  const runs = async (dataset_id: number, workflowtask_id: number) =>
+    (await owner.client.get(`${base}/status/run/`, { query: { dataset_id, workflowtask_id } })).body as {
+      id: number;
+      status: string;
+      num_available_images: number;
+    }[];
+
+  /** The last run of a task on a dataset, with its units. */
   async function units(dataset_id: number, workflowtask_id: number) {
-    const query = { dataset_id, workflowtask_id };
-    const runs = (await owner.client.get(`${base}/status/run/`, { query })).body as { id: number; status: string }[];
-    const last = runs.at(-1);
+    const last = (await runs(dataset_id, workflowtask_id)).at(-1);
     if (!last) return { run: undefined, units: [] };
+    const query = { dataset_id, workflowtask_id };
     const page = await owner.client.get(`${base}/status/run/${last.id}/units/`, { query });
     return { run: last, units: page.body.items };
+  }
+
+  const nameOf = (url: string) => (url.startsWith(`${folders.zarr}/`) ? relative(folders.zarr, url) : url);
+
+  /** The units of the last run in few words: `done:[a,b]`, with the names of the images. */
+  const unitsInWords = async (dataset_id: number, workflowtask_id: number) =>
+    (await units(dataset_id, workflowtask_id)).units.map(
+      (unit: { status: string; zarr_urls: string[] }) => `${unit.status}:[${unit.zarr_urls.map(nameOf).join()}]`,
+    ) as string[];
+
+  /** The files in the folder of a job, in order. */
+  const files = ({ working_dir }: LabJob) =>
+    readdirSync(working_dir, { recursive: true, withFileTypes: true })
+      .filter((entry) => !entry.isDirectory())
+      .map((entry) => relative(working_dir, join(entry.parentPath, entry.name)))
+      .sort();
+
+  /** The members of the zip of a job, which comes a moment after its end. */
+  async function members({ working_dir }: LabJob): Promise<string[]> {
+    await until(`zip of ${working_dir}`, () => existsSync(`${working_dir}.zip`));
+    const script = 'import sys, zipfile; print("\\n".join(sorted(zipfile.ZipFile(sys.argv[1]).namelist())))';
+    const names = execFileSync('python3', ['-c', script, `${working_dir}.zip`], { encoding: 'utf8' });
+    return names.split('\n').filter((name) => name !== '');
   }
 
   const statuses = async (flow: Flow, dataset_id: number) =>
@@ -190,14 +277,21 @@ export async function openLab(service: TestService, options: { runner?: JsonObje
         .execute()
     ).map((record) => [record.num_tasks, record.num_new_images]);
 
-  const starts = () =>
-    readFileSync(folders.starts, 'utf8')
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as { task: number; url: string | null; pid: number; args: JsonObject });
+  const linesOf = <T>(path: string): T[] =>
+    existsSync(path)
+      ? readFileSync(path, 'utf8')
+          .split('\n')
+          .filter((line) => line !== '')
+          .map((line) => JSON.parse(line) as T)
+      : [];
 
-  const tools = { accounting, dataset, end, images, job, run, starts, statuses, submit, units, urlOf, workflow };
-  return { ...tools, base, folders, group, owner, project, resource_id, root };
+  /** What the scripted tasks recorded, in the order of their starts. */
+  const starts = () => linesOf<Start>(folders.starts);
+
+  const history = { accounting, runs, starts, statuses, units, unitsInWords };
+  const onDisk = { files, linesOf, members, nameOf, urlOf };
+  const tools = { dataset, end, images, job, run, submit, workflow };
+  return { ...history, ...onDisk, ...tools, base, folders, group, owner, profile_id, project, resource_id, root };
 }
 
 export type Lab = Awaited<ReturnType<typeof openLab>>;

@@ -1,17 +1,24 @@
 """A task that does what its arguments say: `plan` has a step for each zarr_url, "*" for all others, "init" for init phases.
 
 A step may have: output (written as JSON), raw (written as it is), print, exit, signal, sleep, wait_for (a file), spawn
-(seconds that a child lives), touch (a file). Each start is recorded in the file `starts`, one line a start.
+(seconds that a child lives), daemon (seconds that a grandchild in a session of its own lives), touch (a file), environ
+(prints the environment), long_log (bytes). Each start is recorded in the file `starts`, one line a start; with `ends`,
+each end in that file.
 """
 import json, os, signal, subprocess, sys, time
+
+BEGAN = time.time()
 
 given = dict(zip(sys.argv[1::2], sys.argv[2::2]))
 with open(given["--args-json"]) as file:
     args = json.load(file)
 url = args.get("zarr_url")
 if "starts" in args:
-    with open(args["starts"], "a") as file:
-        file.write(json.dumps({"task": args.get("task"), "url": url, "pid": os.getpid(), "args": args}) + "\n")
+    start = {"task": args.get("task"), "url": url, "pid": os.getpid(), "time": time.time(), "args": args}
+    line = json.dumps({**start, "out": given["--out-json"]}) + "\n"
+    file = os.open(args["starts"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    os.write(file, line.encode())
+    os.close(file)
 plan = args.get("plan") or {}
 if url is None and "init" in plan:
     step = plan["init"]
@@ -27,6 +34,17 @@ if "print_hex" in step:
 if "spawn" in step:
     child = subprocess.Popen(["sleep", str(step["spawn"])], start_new_session=step.get("new_session", False))
     print("child", child.pid, flush=True)
+if "daemon" in step:
+    # the parent between the two is gone at once, so that nothing leads from the task to the grandchild
+    command = "setsid sleep %s >/dev/null 2>&1 & echo grandchild $!" % step["daemon"]
+    print(subprocess.run(["sh", "-c", command], stdout=subprocess.PIPE, text=True).stdout, flush=True)
+if step.get("environ"):
+    print(json.dumps({"environ": dict(os.environ), "cwd": os.getcwd()}), flush=True)
+if "long_log" in step:
+    line = b"0123456789abcde\n" * 65536
+    for _ in range(step["long_log"] // len(line)):
+        sys.stdout.buffer.write(line)
+    sys.stdout.flush()
 if "touch" in step:
     open(step["touch"], "w").close()
 if "wait_for" in step:
@@ -47,6 +65,9 @@ elif "raw" in step:
 elif "output" in step:
     with open(given["--out-json"], "w") as file:
         json.dump(step["output"], file)
+if "ends" in args:
+    with open(args["ends"], "a") as file:
+        file.write(json.dumps({"task": args.get("task"), "url": url, "start": BEGAN, "end": time.time()}) + "\n")
 if "signal" in step:
     os.kill(os.getpid(), step["signal"])
 sys.exit(step.get("exit", 0))

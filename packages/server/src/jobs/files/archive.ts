@@ -8,7 +8,7 @@
 import { lstat, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-import { filesBelow, folderMembers } from './folder.ts';
+import { filesBelow, folderMembers, remove } from './folder.ts';
 import { unlessGone } from './reading.ts';
 import { openZip, type OpenZip, type ZipMember } from './zip-read.ts';
 import { type Member, zipOf } from './zip-write.ts';
@@ -43,7 +43,7 @@ export async function archiveFolder(working_dir: string, folderGoesFromBytes: nu
   }
   await sync(dirname(working_dir));
   if (!(await zipHasAll(working_dir, folderGoesFromBytes))) return false;
-  await rm(working_dir, { recursive: true, force: true });
+  await remove(working_dir);
   return true;
 }
 

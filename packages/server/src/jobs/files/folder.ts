@@ -1,9 +1,9 @@
 /** The folder of a job: making it, and walking through its files. */
 import type { Dirent } from 'node:fs';
-import { chmod, mkdir, readdir } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, rm, unlink } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 
-import { bytesBetween, isGone, openRegular } from './reading.ts';
+import { bytesBetween, isGone, openRegular, unlessGone } from './reading.ts';
 import type { Member } from './zip-write.ts';
 
 const FOLDER_MODE = 0o755;
@@ -23,6 +23,18 @@ export async function makeJobFolder(path: string): Promise<{ existed: boolean }>
     await chmod(made, FOLDER_MODE);
   }
   return { existed: false };
+}
+
+/**
+ * Removes whatever is at a path; nothing there is fine. Files go one after the other: `rm` asks for all of a folder at
+ * once, and seventy thousand requests keep everybody else waiting.
+ */
+export async function remove(path: string): Promise<void> {
+  // the walk would enter a link to a folder
+  if ((await unlessGone(lstat(path)))?.isDirectory()) {
+    for await (const name of filesBelow(path, 'skip')) await unlessGone(unlink(join(path, name)));
+  }
+  await rm(path, { recursive: true, force: true });
 }
 
 /** What happens with a file or folder that is there but cannot be read. */

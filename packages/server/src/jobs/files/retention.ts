@@ -1,8 +1,9 @@
 /** What happens with the files of jobs that ended long ago. */
-import { lstat, rm } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 
 import { archiveFolder, temporaryZipPath, zipPath } from './archive.ts';
+import { remove } from './folder.ts';
 import { unlessGone } from './reading.ts';
 
 /** Paths come from the database; nothing is removed that does not have the name of a job folder. */
@@ -61,7 +62,7 @@ async function removeAll(working_dir: string): Promise<'removed' | undefined> {
   const paths = [working_dir, zipPath(working_dir), temporaryZipPath(working_dir)];
   const found = await Promise.all(paths.map((path) => unlessGone(lstat(path))));
   if (found.every((there) => there === undefined)) return undefined;
-  for (const path of paths) await rm(path, { recursive: true, force: true });
+  for (const path of paths) await remove(path);
   return 'removed';
 }
 

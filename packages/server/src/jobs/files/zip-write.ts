@@ -8,8 +8,7 @@
  * where a number does not fit.
  */
 import { pipeline } from 'node:stream/promises';
-import { promisify } from 'node:util';
-import { crc32, createDeflateRaw, deflateRaw } from 'node:zlib';
+import { crc32, createDeflateRaw, deflateRawSync } from 'node:zlib';
 
 import { collect } from './reading.ts';
 
@@ -29,8 +28,12 @@ export interface ZipOptions {
 }
 
 const BLOCK = 64 * 1024;
-/** Up to this size a member is deflated in one go, which is several times faster than a stream for each. */
-const SMALL = 1024 * 1024;
+/**
+ * Up to this size (nearly all files of a job) a member is deflated in one go and at once: it takes a millisecond or two,
+ * and a stream for each takes several times the time and the memory.
+ */
+const SMALL = 64 * 1024;
+const RECORDS_TOGETHER = 500;
 /** Data that does not compress grows a little: the room below 4 GiB is for that. */
 const LARGE = 0xf000_0000;
 const MAX_16 = 0xffff;
@@ -44,8 +47,6 @@ const VERSION_ZIP64 = 45;
 const MADE_BY_UNIX = 3 << 8;
 const REGULAR_FILE = 0o100000;
 
-const deflateAtOnce = promisify(deflateRaw) as (data: Buffer) => Promise<Buffer>;
-
 export const zipOf = (members: AsyncIterable<Member> | Iterable<Member>, options: ZipOptions = {}) =>
   inBlocks(piecesOf(members, options.zip64 ?? false));
 
@@ -54,6 +55,8 @@ async function* piecesOf(
   forced: boolean,
 ): AsyncGenerator<Buffer, void> {
   const directory: Buffer[] = [];
+  let records: Buffer[] = [];
+  let count = 0;
   let offset = 0;
   for await (const member of members) {
     const name = Buffer.from(member.name);
@@ -73,14 +76,20 @@ async function* piecesOf(
     offset += descriptor.length;
     yield descriptor;
 
-    directory.push(directoryRecord(member, name, totals, begin, wide || begin >= MAX_32));
+    records.push(directoryRecord(member, name, totals, begin, wide || begin >= MAX_32));
+    count += 1;
+    // a small buffer keeps the larger one alive that it was cut from, so records are put together soon
+    if (records.length < RECORDS_TOGETHER) continue;
+    directory.push(Buffer.concat(records));
+    records = [];
   }
+  directory.push(...records);
   let directoryBytes = 0;
-  for (const record of directory) {
-    directoryBytes += record.length;
-    yield record;
+  for (const piece of directory) {
+    directoryBytes += piece.length;
+    yield piece;
   }
-  yield endOfZip(directory.length, directoryBytes, offset, forced);
+  yield endOfZip(count, directoryBytes, offset, forced);
 }
 
 interface Totals {
@@ -98,7 +107,9 @@ async function* deflated(member: Member, totals: Totals): AsyncGenerator<Buffer>
     }
   }
   if (member.size <= SMALL) {
-    yield await deflateAtOnce(await collect(counted()));
+    const data = await collect(counted());
+    // a buffer that fits: the default keeps 16 KiB for every little log, which adds up to gigabytes
+    yield deflateRawSync(data, { chunkSize: data.length + 64 });
     return;
   }
   const deflate = createDeflateRaw();

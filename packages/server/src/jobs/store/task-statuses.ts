@@ -85,12 +85,25 @@ export interface UnitCount {
   num: number;
 }
 
+/** The units that need a look: nearly all of a task that ran well are done without warnings, and only counted. */
+const NOTABLE = sql`(unit.status <> 'done' or unit.has_warnings)`;
+
 export async function countUnits(db: Executor, runIds: number[]): Promise<UnitCount[]> {
   if (runIds.length === 0) return [];
   const { rows } = await sql<UnitCount>`
-    select history_run_id, is_init, ${STATE} as state, cause, has_warnings, count(*) as num
-    from history_units where history_run_id = any(${runIds}::int[])
-    group by 1, 2, 3, 4, 5`.execute(db);
+    with every as (
+      select history_run_id, is_init, count(*) as num from history_units
+      where history_run_id = any(${runIds}::int[]) group by 1, 2
+    ), notable as materialized (
+      select unit.history_run_id, unit.is_init, ${STATE} as state, unit.cause, unit.has_warnings, count(*) as num
+      from history_units unit where unit.history_run_id = any(${runIds}::int[]) and ${NOTABLE} group by 1, 2, 3, 4, 5
+    )
+    select * from notable
+    union all
+    select every.history_run_id, every.is_init, 'done', null, false,
+      every.num - coalesce((select sum(num) from notable
+        where notable.history_run_id = every.history_run_id and notable.is_init = every.is_init), 0)
+    from every`.execute(db);
   return rows;
 }
 
@@ -109,11 +122,25 @@ export async function countImages(
 ): Promise<ImageCount[]> {
   if (tasks.length === 0) return [];
   const datasets = [...new Set(tasks.map((task) => task.dataset_id))];
+  const wanted = tasks.map((task) => task.workflowtask_id);
   const { rows } = await sql<ImageCount>`
-    select cache.dataset_id, cache.workflowtask_id, unit.status, unit.has_warnings, count(*) as num
-    from history_image_cache cache join history_units unit on unit.id = cache.latest_history_unit_id
-    where cache.workflowtask_id = any(${tasks.map((task) => task.workflowtask_id)}::int[])
-      and cache.dataset_id = any(${datasets}::int[])
-    group by 1, 2, 3, 4`.execute(db);
+    with every as (
+      select dataset_id, workflowtask_id, count(*) as num from history_image_cache
+      where workflowtask_id = any(${wanted}::int[]) and dataset_id = any(${datasets}::int[]) group by 1, 2
+    ), notable as materialized (
+      select run.dataset_id, run.workflowtask_id, unit.status, unit.has_warnings, count(*) as num
+      from history_runs run
+      join history_units unit on unit.history_run_id = run.id
+      join history_image_cache cache on cache.latest_history_unit_id = unit.id
+        and cache.dataset_id = run.dataset_id and cache.workflowtask_id = run.workflowtask_id
+      where run.workflowtask_id = any(${wanted}::int[]) and run.dataset_id = any(${datasets}::int[]) and ${NOTABLE}
+      group by 1, 2, 3, 4
+    )
+    select * from notable
+    union all
+    select every.dataset_id, every.workflowtask_id, 'done', false,
+      every.num - coalesce((select sum(num) from notable
+        where notable.dataset_id = every.dataset_id and notable.workflowtask_id = every.workflowtask_id), 0)
+    from every`.execute(db);
   return rows;
 }

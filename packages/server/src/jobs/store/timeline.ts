@@ -49,7 +49,7 @@ const started = (jobId: number) => sql`
 /** When the first unit began, and how many seconds lie between that and the last end. */
 export async function spanOfJob(db: Executor, jobId: number): Promise<{ start: string | null; seconds: number }> {
   const { rows } = await sql<{ start: string | null; seconds: number }>`
-    select min(began) as start, coalesce(extract(epoch from max(ended) - min(began)), 0)::float8 as seconds
+    select min(began) as start, coalesce(date_part('epoch', max(ended) - min(began)), 0) as seconds
     from (${started(jobId)}) units`.execute(db);
   return rows[0]!;
 }
@@ -60,9 +60,10 @@ export interface Bins {
   count: number;
 }
 
-const bin = (moment: 'began' | 'ended' | 'moment', { start, seconds, count }: Bins) => sql`
-  greatest(0, least(${count}::int - 1,
-    floor(extract(epoch from ${sql.ref(moment)} - ${start}::timestamptz) / ${seconds}::float8)::int))`;
+/** Which of the bins a moment is in; `parts` cuts each bin into so many. */
+const bin = (moment: 'began' | 'ended', { start, seconds, count }: Bins, parts = 1) => sql`
+  greatest(0, least(${count * parts}::int - 1,
+    floor(date_part('epoch', ${sql.ref(moment)} - ${start}::timestamptz) * ${parts / seconds}::float8)::int))`;
 
 export interface Stretch {
   first: number;
@@ -80,24 +81,19 @@ export async function stretches(db: Executor, jobId: number, bins: Bins): Promis
   return rows;
 }
 
-export interface Flow {
-  bin: number;
-  /** The most units that ran at once, counted from the start of the job. */
-  most: number;
-  /** Begun less ended. */
-  change: number;
-}
-
-/** For each bin in which something began or ended. */
-export async function flows(db: Executor, jobId: number, bins: Bins): Promise<Flow[]> {
-  const { rows } = await sql<Flow>`
+/** How many units more, or fewer, run after each part of a bin in which some began or ended. */
+export async function flows(
+  db: Executor,
+  jobId: number,
+  bins: Bins,
+  parts: number,
+): Promise<{ part: number; change: number }[]> {
+  const { rows } = await sql<{ part: number; change: number }>`
     with units as materialized (${started(jobId)}),
-    moments as (
-      select began as moment, 1 as step from units union all select ended, -1 from units
-    ), running as (
-      select moment, step, sum(step) over (order by moment, step rows unbounded preceding) as num from moments
+    steps as (
+      select ${bin('began', bins, parts)} as part, 1 as step from units
+      union all select ${bin('ended', bins, parts)}, -1 from units
     )
-    select ${bin('moment', bins)} as bin, max(num) as most, sum(step) as change
-    from running group by 1 order by 1`.execute(db);
+    select part, sum(step) as change from steps group by part`.execute(db);
   return rows;
 }
