@@ -177,7 +177,7 @@ describe('one service', () => {
     const { working_dir } = await house.lab.job(id);
     await until('the unit', () => startsIn(house, working_dir).length === 1);
     // takes a second or more to zip
-    writeFileSync(join(working_dir, 'large'), randomBytes(96 * 2 ** 20));
+    writeFileSync(join(working_dir, 'large'), randomBytes(32 * 2 ** 20));
     writeFileSync(release, '');
     await until('the end of the job', () => isOver(house, id));
     await house.kill();

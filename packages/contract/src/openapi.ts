@@ -48,6 +48,15 @@ const REFUSAL_SCHEMAS: Json = {
   },
 };
 
+/** An answer that takes another form on request is described by the form that every client knows. */
+function describeFirst(jsonSchema: Json): void {
+  if (jsonSchema['describedBy'] !== 'first') return;
+  const [first] = jsonSchema['anyOf'] as Json[];
+  delete jsonSchema['anyOf'];
+  delete jsonSchema['describedBy'];
+  Object.assign(jsonSchema, first);
+}
+
 /**
  * Named schemas (`.meta({ id })`) become components. What a request takes and what an answer gives are two views of a
  * schema, so requests get a component name of their own where both exist.
@@ -64,6 +73,7 @@ function schemaWriter() {
         // zod leaves defaults out where a value is transformed
         override: ({ zodSchema, jsonSchema }) => {
           if (zodSchema instanceof z.ZodDefault) jsonSchema.default = zodSchema.def.defaultValue;
+          describeFirst(jsonSchema as Json);
         },
       }) as Json;
       const { $schema: _, $defs, ...root } = written;

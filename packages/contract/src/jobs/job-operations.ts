@@ -43,6 +43,7 @@ const list = {
   access: 'reader',
   tag,
   paginated: true,
+  description: 'A complete list; with page_size one page of it, as an object with items and total_count.',
   answer: [200, JobList] as [number, typeof JobList],
 } as const;
 
@@ -208,4 +209,16 @@ export const jobEvents = operation({
   path: `${one}events/`,
   summary: 'What happens with a job, while it happens',
   params: ofJob,
+});
+
+export const squeue = operation({
+  id: 'squeue',
+  method: 'GET',
+  path: '/api/v2/job/squeue/',
+  access: 'member',
+  tag,
+  summary: 'The queue of the Slurm cluster, as its own command shows it',
+  query: z.object({ scope: choice(['all', 'user', 'accounts'], 'literal_error').default('all') }),
+  answer: [200, answer.text()],
+  mediaType: 'text/plain',
 });

@@ -73,7 +73,7 @@ export const SingleJob = z
 export type SingleJob = z.output<typeof SingleJob>;
 
 /** A list as always, or a page of it where `page_size` is given. */
-export const JobList = z.union([z.array(Job), pageOf(Job)]);
+export const JobList = z.union([z.array(Job), pageOf(Job)]).meta({ describedBy: 'first' });
 export type JobList = z.output<typeof JobList>;
 
 export const JobWithTaskStatuses = z
