@@ -50,6 +50,12 @@ module.exports = {
       to: { path: `^${server}/(?!hosts)` },
     },
     {
+      name: 'runners-know-hosts-only',
+      severity: 'error',
+      from: { path: `^${server}/runners` },
+      to: { path: `^${server}/(?!runners|hosts)` },
+    },
+    {
       name: 'the-queue-knows-no-domain',
       severity: 'error',
       from: { path: `^${server}/queue` },

@@ -5,10 +5,12 @@ import { existsSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
 
+import { patiently } from '../packages/server/src/db/index.ts';
 import { type Flow, type TaskSpec, until } from '../packages/server/test/support/lab.ts';
-import { clientOf } from '../packages/server/test/support/server.ts';
+import { clientOf, freshDatabase } from '../packages/server/test/support/server.ts';
 import { crashDatabase } from './support/crash-database.ts';
 import { everyTask, storyOf, zipOf } from './support/every-task.ts';
 import { type House, openHouse } from './support/house.ts';
@@ -51,9 +53,12 @@ async function isOver({ db }: House, id: number): Promise<boolean> {
 
 /** Nothing is left of jobs that are over but their folders and zips. */
 async function expectNothingLeft(house: House): Promise<void> {
-  const left = () => ({ processes: house.processes(), runningJobs: house.runningJobs() });
-  await expect.poll(left, { timeout: 15_000 }).toEqual({ processes: [], runningJobs: [] });
-  expect(await house.db.selectFrom('background_work').selectAll().execute()).toEqual([]);
+  const left = async () => ({
+    processes: house.processes(),
+    runningJobs: house.runningJobs(),
+    work: await house.db.selectFrom('background_work').select(['subject_id', 'leased_by']).execute(),
+  });
+  await expect.poll(left, { timeout: 20_000 }).toEqual({ processes: [], runningJobs: [], work: [] });
 }
 
 /** A job that nobody disturbs, and what it adds to the accounting. */
@@ -256,6 +261,27 @@ describe('several parts', () => {
       await house.close();
     }
   }, 120_000);
+
+  it('a connection that breaks between two statements fails its transaction, which is tried again; the process stays', async () => {
+    const { db, pool, drop } = await freshDatabase();
+    try {
+      let attempts = 0;
+      const outcome = await patiently(
+        () =>
+          db.transaction().execute(async (trx) => {
+            attempts += 1;
+            const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx);
+            if (attempts === 1) await pool.query('select pg_terminate_backend($1)', [rows[0]!.pid]);
+            await sleep(200);
+            return (await sql<{ two: number }>`select 2 as two`.execute(trx)).rows;
+          }),
+        new AbortController().signal,
+      );
+      expect([attempts, outcome]).toEqual([2, [{ two: 2 }]]);
+    } finally {
+      await drop();
+    }
+  });
 
   it(`the database is away for ${OUTAGE_SECONDS} s: the service stays, and the job ends as if it had not been`, async () => {
     const house = await openHouse({ database: 'embedded' });

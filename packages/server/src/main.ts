@@ -2,6 +2,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 
 import { UnusableData } from './accounts/index.ts';
+import { showDemo } from './demo/index.ts';
 import { run } from './run.ts';
 import { SettingsError } from './settings/index.ts';
 import { loadSettings } from './workplace.ts';
@@ -22,6 +23,7 @@ const command = new Command('npm start --')
     '--admin-project-dir <folder>',
     'its project folder (SERVICE_ADMIN_PROJECT_DIR, default <data folder>/projects)',
   )
+  .option('--demo', 'make a project with workflows that have run, to look at')
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
   .parse();
 
@@ -32,6 +34,7 @@ interface Options {
   adminEmail?: string;
   adminPwd?: string;
   adminProjectDir?: string;
+  demo?: true;
 }
 
 const options = command.opts<Options>();
@@ -47,7 +50,8 @@ try {
   });
   await run(settings, {
     setUp: true,
-    onReady: ({ address, settings: used, administrator }) => {
+    onReady: ({ administrator, ...place }) => {
+      const { address, settings: used } = place;
       const lines = [
         `The service answers at ${address}`,
         `  API reference   ${address}/docs`,
@@ -60,6 +64,7 @@ try {
         );
       }
       console.log(`${lines.join('\n')}\nStop it with Ctrl-C.`);
+      if (options.demo) return showDemo({ ...place, email: administrator!.email });
     },
   });
   process.exit(0);

@@ -115,12 +115,15 @@ function untilStopped(stop: () => Promise<void>, graceSeconds: number, logging: 
 export interface RunOptions {
   /** Bring the schema up to date and create what a first start needs. */
   setUp: boolean;
-  /** Told when the service answers. */
+  /** Told when the service answers. Work that it begins ends soon after `stopping`; the service waits for that. */
   onReady: (place: {
     address: string;
     settings: Settings;
+    app: Awaited<ReturnType<typeof createService>>;
+    db: Workplace['db'];
+    stopping: AbortSignal;
     administrator?: { email: string; password?: string };
-  }) => void;
+  }) => Promise<void> | void;
 }
 
 export async function run(given: Settings, options: RunOptions): Promise<void> {
@@ -133,9 +136,15 @@ export async function run(given: Settings, options: RunOptions): Promise<void> {
     if (!options.setUp) await requireCurrentSchema(workplace);
     const app = await createService({ settings, database: workplace, logging });
     const address = await listen(app, settings);
-    const stopped = untilStopped(() => app.close(), settings.app.SERVICE_GRACEFUL_SHUTDOWN_TIME, logging);
-    options.onReady({ address, settings, ...(administrator ? { administrator } : {}) });
-    await stopped;
+    const stopping = new AbortController();
+    const place = { address, settings, app, db: workplace.db, stopping: stopping.signal };
+    const work = options.onReady({ ...place, ...(administrator ? { administrator } : {}) });
+    const stop = async () => {
+      stopping.abort();
+      await work;
+      await app.close();
+    };
+    await untilStopped(stop, settings.app.SERVICE_GRACEFUL_SHUTDOWN_TIME, logging);
   } finally {
     await workplace.close();
     logging.logger('lifespan.teardown').info('Stopped');

@@ -24,6 +24,7 @@ import {
   jobFiles,
   jobHandler,
   jobReadRoutes,
+  startTidyingUp,
 } from './jobs/index.ts';
 import type { Logging } from './logging/index.ts';
 import { createMailer } from './mail/index.ts';
@@ -114,7 +115,16 @@ function runJobs(app: FastifyInstance, api: Api, { settings, database, logging, 
       givesUp: false,
       waitsOnStop: true,
     });
-    app.addHook('onClose', () => started.stop());
+    const endTidying = startTidyingUp({
+      db,
+      log,
+      zipAfterDays: settings.app.SERVICE_ZIP_JOBS_AFTER_DAYS,
+      removeAfterDays: settings.app.SERVICE_REMOVE_JOBS_AFTER_DAYS,
+    });
+    app.addHook('onClose', async () => {
+      endTidying();
+      await started.stop();
+    });
     queue = started;
   }
   app.addHook('onClose', () => attention.close());

@@ -15,5 +15,5 @@ export { accountRoutes } from './routes.ts';
 export { authenticator } from './sign-in.ts';
 export { knownGroupIds } from './store/groups.ts';
 export { countResources, findResource, knownResourceIds, preventSubmissions } from './store/resources.ts';
-export { findActiveUser, superuserExists } from './store/users.ts';
+export { findActiveUser, findAdministrator, superuserExists } from './store/users.ts';
 export { createTokens } from './tokens.ts';

@@ -46,8 +46,10 @@ export function openDatabase(
     application_name: 'service',
     connectionTimeoutMillis: 15_000,
   });
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  // A connection that breaks is replaced by the pool; without a listener it would end the process. Idle ones are told to the
+  // pool, those in a transaction only to themselves: its next statement fails.
   pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
   const db = new Kysely<Tables>({
     dialect: new PostgresDialect({ pool }),
     ...(options.echo ? { log: (event) => options.echo!(event.query.sql) } : {}),

@@ -6,3 +6,4 @@ export { createAttention } from './execution/attention.ts';
 export { jobHandler } from './execution/handler.ts';
 export { jobControlRoutes } from './routes/control.ts';
 export { JOB_WORK } from './submit.ts';
+export { startTidyingUp } from './retention.ts';

@@ -376,7 +376,7 @@ describe('while a job is submitted', () => {
       'tasks cannot change places',
       () => client.patch(`${base}/workflow/${flow.id}/`, { reordered_workflowtask_ids: [...flow.steps].reverse() }),
     ],
-    ['no task can be put before the end', () => client.post(`${tasks()}?task_id=${places.task}`, { order: 0 })],
+    ['no task can be put before the end', () => client.post(`${tasks()}?order=0`, [{ task_id: places.task }])],
     [
       'a task group of its range cannot be deactivated',
       () => client.post(`/api/v2/task-group/${groups[0]}/deactivate/`),
@@ -387,7 +387,7 @@ describe('while a job is submitted', () => {
   it('arguments can be edited, and a task can be added at the end', async () => {
     const edit = await client.patch(`${tasks()}${flow.steps[0]}/`, { args_parallel: { sigma: 1 } });
     expect(edit.status).toBe(200);
-    expect((await client.post(`${tasks()}?task_id=${places.task}`, {})).status).toBe(201);
+    expect((await client.post(tasks(), [{ task_id: places.task }])).status).toBe(201);
   });
 
   it('a task group outside its range can be deactivated', async () => {

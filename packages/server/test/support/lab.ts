@@ -82,7 +82,7 @@ export async function until<T>(what: string, check: () => T | Promise<T>, second
   const deadline = Date.now() + seconds * 1000;
   for (;;) {
     const found = await check();
-    if (found !== undefined && found !== null && found !== false) return found as NonNullable<T>;
+    if (found !== undefined && found !== null && found !== false) return found;
     if (Date.now() > deadline) throw new Error(`Waited in vain: ${what}`);
     await sleep(20);
   }
@@ -153,6 +153,25 @@ export async function openLab(given: LabService, options: LabOptions = {}) {
 
   const urlOf = (name: string) => (name.startsWith('/') ? name : join(folders.zarr, name));
 
+  const addTask = async (spec: TaskSpec, name: string): Promise<number> => {
+    const command = spec.command ?? `/usr/bin/python3 ${SCRIPTED}`;
+    const { id } = await db
+      .insertInto('tasks')
+      .values({
+        taskgroupv2_id: spec.group ?? group,
+        name: spec.name ?? name,
+        type: spec.type,
+        version: '1',
+        command_parallel: hasParallelPart(spec.type) ? command : null,
+        command_non_parallel: hasSinglePart(spec.type) ? command : null,
+        input_types: JSON.stringify(spec.input_types ?? {}),
+        output_types: JSON.stringify(spec.output_types ?? {}),
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow();
+    return id;
+  };
+
   async function workflow(specs: TaskSpec[]): Promise<Flow> {
     count += 1;
     const { id } = await db
@@ -162,27 +181,13 @@ export async function openLab(given: LabService, options: LabOptions = {}) {
       .executeTakeFirstOrThrow();
     const steps: number[] = [];
     for (const [order, spec] of specs.entries()) {
-      const command = spec.command ?? `/usr/bin/python3 ${SCRIPTED}`;
-      const task = await db
-        .insertInto('tasks')
-        .values({
-          taskgroupv2_id: spec.group ?? group,
-          name: spec.name === undefined ? `Task ${count}-${order}` : `${spec.name}`,
-          type: spec.type,
-          version: '1',
-          command_parallel: hasParallelPart(spec.type) ? command : null,
-          command_non_parallel: hasSinglePart(spec.type) ? command : null,
-          input_types: JSON.stringify(spec.input_types ?? {}),
-          output_types: JSON.stringify(spec.output_types ?? {}),
-        })
-        .returning('id')
-        .executeTakeFirstOrThrow();
+      const task_id = await addTask(spec, `Task ${count}-${order}`);
       const args = { plan: spec.plan ?? {}, starts: folders.starts, task: order, ...spec.args };
       const step = await db
         .insertInto('workflow_tasks')
         .values({
           workflow_id: id,
-          task_id: task.id,
+          task_id,
           order,
           task_type: spec.type,
           args_parallel: hasParallelPart(spec.type) ? JSON.stringify(args) : null,

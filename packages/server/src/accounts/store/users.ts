@@ -179,6 +179,18 @@ export async function superuserExists(db: Executor): Promise<boolean> {
   return row !== undefined;
 }
 
+/** An active administrator: the one with this e-mail address, else the first. */
+export async function findAdministrator(db: Executor, email: string): Promise<User | undefined> {
+  const row = await selectUsers(db)
+    .where('users.is_superuser', '=', true)
+    .where('users.is_active', '=', true)
+    .orderBy(sql`lower(users.email) = lower(${email})`, 'desc')
+    .orderBy('users.id')
+    .limit(1)
+    .executeTakeFirst();
+  return row && userObject(row, null);
+}
+
 /** Replaces the groups of an account; memberships that stay keep the time of joining. */
 export async function replaceGroups(db: Transaction<Tables>, userId: number, groupIds: number[]): Promise<void> {
   await db.deleteFrom('group_members').where('user_id', '=', userId).where('group_id', 'not in', groupIds).execute();

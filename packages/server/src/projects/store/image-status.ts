@@ -18,19 +18,32 @@ export interface StatusOrder {
   descending: boolean;
 }
 
-/** Joined behind `images`: the unit of the task that looked at each one last. */
+/**
+ * Joined behind `images`, to tell the status of many: where the unit that looked at an image last is not among those of the
+ * task that are unfinished or failed, it is done. This spares reading a unit for each image.
+ */
+const latestStatuses = ({ dataset_id, workflowtask_id }: SeenImages) => sql`
+  left join history_image_cache cache on cache.dataset_id = ${dataset_id} and cache.zarr_url = images.zarr_url
+    and cache.workflowtask_id = ${workflowtask_id}
+  left join (
+    select unit.id, unit.status from history_runs run join history_units unit on unit.history_run_id = run.id
+    where run.dataset_id = ${dataset_id} and run.workflowtask_id = ${workflowtask_id} and unit.status <> 'done'
+  ) not_done on not_done.id = cache.latest_history_unit_id`;
+
+const STATUS = sql<ImageStatus>`
+  coalesce(not_done.status, case when cache.zarr_url is null then 'unset' else 'done' end)`;
+
+/** The same for a few images, with everything about the unit. */
 const latestUnits = ({ dataset_id, workflowtask_id }: SeenImages) => sql`
   left join history_image_cache cache on cache.dataset_id = ${dataset_id} and cache.zarr_url = images.zarr_url
     and cache.workflowtask_id = ${workflowtask_id}
   left join history_units unit on unit.id = cache.latest_history_unit_id`;
 
-const STATUS = sql<ImageStatus>`coalesce(unit.status, 'unset')`;
-
 /** The images that pass, by their status. */
 export async function countStatuses(db: Executor, seen: SeenImages): Promise<Record<ImageStatus, number>> {
   const { rows } = await sql<{ status: ImageStatus; num: number }>`
     select ${STATUS} as status, count(*) as num
-    from images ${latestUnits(seen)}
+    from images ${latestStatuses(seen)}
     where ${conditions(seen.dataset_id, seen.filters)} group by 1`.execute(db);
   const counts = { done: 0, submitted: 0, failed: 0, unset: 0 };
   for (const { status, num } of rows) counts[status] = num;
@@ -72,7 +85,7 @@ function chosen(seen: SeenImages, statuses: ImageStatus[] | undefined, order: St
   const asked = statuses === undefined ? sql`true` : sql`${STATUS} = any(${statuses}::text[])`;
   return sql`matched as materialized (
       select images.zarr_url, images.attributes, ${STATUS} as status
-      from images ${latestUnits(seen)} where ${conditions(seen.dataset_id, seen.filters)} and ${asked}
+      from images ${latestStatuses(seen)} where ${conditions(seen.dataset_id, seen.filters)} and ${asked}
     ), chosen as materialized (
       select images.zarr_url, row_number() over (order by ${orderBy(order)}) as place
       from matched as images order by place limit ${limit} offset ${offset}
@@ -95,7 +108,7 @@ export async function sliceOfSeenImages(
   const { rows } = await sql<Row>`
     with ${chosen(seen, statuses, order, slice)}
     select images.zarr_url, images.origin, images.attributes, images.types,
-           ${STATUS} as status, unit.has_warnings, unit.id as unit_id, unit.history_run_id,
+           coalesce(unit.status, 'unset') as status, unit.has_warnings, unit.id as unit_id, unit.history_run_id,
            unit.timestamp_started is not null as started, unit.timestamp_started, unit.timestamp_ended,
            unit.cause, unit.message, unit.num_warnings, unit.peak_memory_bytes
     from chosen

@@ -1,0 +1,1 @@
+export { showDemo } from './show.ts';
