@@ -72,7 +72,7 @@ module.exports = {
       comment: 'What starts and assembles the service uses the domains, never the other way round.',
       severity: 'error',
       from: { path: `^${server}/(${domains.join('|')})/` },
-      to: { path: `^${server}/(cli/|main|run|service|workplace)` },
+      to: { path: `^${server}/(cli/|(main|run|service|workplace)\\.ts$)` },
     },
     ...domains.map((domain) => ({
       name: `${domain}-has-one-door`,

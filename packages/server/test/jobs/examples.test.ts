@@ -387,9 +387,9 @@ it('E9: only what is missing runs again', async () => {
 
 describe('E10: some of the tasks', () => {
   const TASKS: TaskSpec[] = [
-    { name: 'T0', type: 'parallel', output_types: { t0: true } },
-    { name: 'T1', type: 'parallel', input_types: { t0: true }, output_types: { t1: true } },
-    { name: 'T2', type: 'parallel', output_types: { t2: true } },
+    { type: 'parallel', output_types: { t0: true } },
+    { type: 'parallel', input_types: { t0: true }, output_types: { t1: true } },
+    { type: 'parallel', output_types: { t2: true } },
   ];
   const RANGE = { first_task_index: 1, last_task_index: 2 };
 
@@ -403,7 +403,7 @@ describe('E10: some of the tasks', () => {
   it('run where it has', async () => {
     const { job, images, accounting } = await play(TASKS, [image('a', { types: { t0: true } })], RANGE);
     expect([job.status, images[0]!.types]).toEqual(['done', { t0: true, t1: true, t2: true }]);
-    expect([...new Set(lab.files(job).map((file) => file.split('/')[0]))]).toEqual(['1_t1', '2_t2', 'workflow.log']);
+    expect([...new Set(lab.files(job).map((file) => file[0]))]).toEqual(['1', '2', 'w']);
     expect(accounting).toEqual([
       [1, 0],
       [1, 0],
@@ -426,7 +426,7 @@ it('E11: what a task makes wins over what its output says', async () => {
 });
 
 describe('E12: an output', () => {
-  it.each<[string, object]>([
+  it.each<[string, JsonObject]>([
     ['with a new image elsewhere', update({ zarr_url: '/other/c' }).output],
     ['with the folder itself as an image', update({ zarr_url: '/data/z' }).output],
     ['with a way up in an address', update({ zarr_url: '/data/z/../q' }).output],
@@ -434,7 +434,7 @@ describe('E12: an output', () => {
     ['with an unknown key', { filters: {} }],
   ])('%s is refused', async (_, output) => {
     const { job, images, units, runs } = await play(
-      [{ type: 'parallel', output_types: { x: true }, plan: { '*': { output: output as JsonObject } } }],
+      [{ type: 'parallel', output_types: { x: true }, plan: { '*': { output } } }],
       ['a'],
     );
     expect(images).toEqual([image('a')]);

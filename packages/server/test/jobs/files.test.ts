@@ -744,7 +744,7 @@ describe('retention', () => {
     ['a folder', 6.9, () => newJob(files), 'folder', {}],
     ['a folder', 7, () => newJob(files), 'zip', { zipped: 1 }],
     ['a folder', 29, () => newJob(files), 'zip', { zipped: 1 }],
-    ['a folder with its zip', 8, withZip, 'folder and zip', {}],
+    ['a folder with its zip', 8, withZip, 'zip', { zipped: 1 }],
     ['a zip', 8, onlyZip, 'zip', {}],
     ['nothing', 8, async () => newPlace(), '', {}],
     ['a folder', 30, () => newJob(files), '', { removed: 1 }],

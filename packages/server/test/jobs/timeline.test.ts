@@ -134,7 +134,7 @@ it('a hundred thousand units make a small answer', async () => {
       lateral (select timestamptz '2026-01-01T00:00:00Z' + interval '10 seconds' * (number / 8) as moment) at`.execute(
     service.database.db,
   );
-  let answer: Awaited<ReturnType<typeof ask>> | undefined;
+  let answer: Awaited<ReturnType<typeof ask>>;
   const statements = await statementsOf(async () => (answer = await ask(job)));
   const { bins, tasks } = answer;
   expect(tasks[0].num_units).toBe(100_000);

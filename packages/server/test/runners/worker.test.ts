@@ -23,6 +23,8 @@ const bash = (script: string) => ['/bin/bash', '-c', script, 'task'];
 /** `$2` and `$4` in a bash task are its args and its output file. */
 const [ARGS, OUT] = ['"$2"', '"$4"'];
 const several = (n: number, text = '{}') => Array.from({ length: n }, () => text);
+/** Without settings that change how Python buffers or warns. */
+const PLAIN = { PATH: process.env['PATH'], HOME: process.env['HOME'] };
 const isRoot = process.getuid?.() === 0;
 const canMount = isRoot && mounts();
 
@@ -811,7 +813,7 @@ asyncio.run(f())
         rmSync(folder, { recursive: true, force: true });
         const options = { folder, warm, working_folder, environment: { Y: 'y' }, args: ['{"n": 0}', '{"n": 1}'] };
         const batch = batchOf({ command: [python, script], ...options });
-        const { ends, stderr } = await batch.run({ PATH: process.env['PATH'], HOME: process.env['HOME'] });
+        const { ends, stderr } = await batch.run(PLAIN);
         expect(stderr).toBe('');
         expect(existsSync(join(batch.batch, 'prelude.txt'))).toBe(warm);
         const file = join(working_folder, 'kept');
@@ -936,7 +938,7 @@ time.sleep(60)
     ])('but runs plain processes when the imports %s', async (_, text, exit_code, why) => {
       const script = makeScript('import odd\nprint("here")\n', { odd: `print("odd")\n${text}\n` });
       const batch = batchOf({ command: [python, script], args: several(3), warm: true });
-      const { ends, stderr } = await batch.run();
+      const { ends, stderr } = await batch.run(PLAIN);
       expect(stderr).toContain(why);
       expect(ends.map((end) => end.exit_code)).toEqual(several(3).map(() => exit_code));
       const logs: Record<number, RegExp> = {

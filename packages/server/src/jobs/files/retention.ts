@@ -18,7 +18,7 @@ interface EndedJob {
 
 export interface RetentionOptions {
   jobs: AsyncIterable<EndedJob> | Iterable<EndedJob>;
-  /** After so many days a folder without a zip becomes a zip; null: never. */
+  /** After so many days a folder is kept as a zip only; null: never. */
   zipAfterDays: number | null;
   /** After so many days folder and zip are removed; null: never. */
   removeAfterDays: number | null;
@@ -67,8 +67,7 @@ async function removeAll(working_dir: string): Promise<'removed' | undefined> {
 }
 
 async function zipFolder(working_dir: string): Promise<'zipped' | undefined> {
-  const [folder, zip] = await Promise.all([working_dir, zipPath(working_dir)].map((path) => unlessGone(lstat(path))));
-  if (!folder?.isDirectory() || zip) return undefined;
+  if (!(await unlessGone(lstat(working_dir)))?.isDirectory()) return undefined;
   if (!(await archiveFolder(working_dir, 0))) {
     throw new Error('The folder changed while it was zipped, so it stays beside its zip');
   }

@@ -101,7 +101,7 @@ export async function countUnits(db: Executor, runIds: number[]): Promise<UnitCo
     select * from notable
     union all
     select every.history_run_id, every.is_init, 'done', null, false,
-      every.num - coalesce((select sum(num) from notable
+      every.num - coalesce((select sum(num)::bigint from notable
         where notable.history_run_id = every.history_run_id and notable.is_init = every.is_init), 0)
     from every`.execute(db);
   return rows;
@@ -139,7 +139,7 @@ export async function countImages(
     select * from notable
     union all
     select every.dataset_id, every.workflowtask_id, 'done', false,
-      every.num - coalesce((select sum(num) from notable
+      every.num - coalesce((select sum(num)::bigint from notable
         where notable.dataset_id = every.dataset_id and notable.workflowtask_id = every.workflowtask_id), 0)
     from every`.execute(db);
   return rows;
