@@ -47,7 +47,9 @@ export const queryImageStatus = operation({
     ...ofTask,
     include_warnings: boolean().default(false),
     include_units: boolean().default(false),
-    sort: text().optional().meta({ description: 'zarr_url, status or attribute:<key>, with - in front for descending.' }),
+    sort: text()
+      .optional()
+      .meta({ description: 'zarr_url, status or attribute:<key>, with - in front for descending.' }),
     ...pageQuery,
   }),
   body: ImageStatusQuery,

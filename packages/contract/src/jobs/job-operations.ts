@@ -116,7 +116,13 @@ export const downloadJob = operation({
   refusals: UNKNOWN,
 });
 
-const stop = { access: 'member', tag, summary: 'Stops a job', answer: [202] as [number], refusals: NOT_RUNNING } as const;
+const stop = {
+  access: 'member',
+  tag,
+  summary: 'Stops a job',
+  answer: [202] as [number],
+  refusals: NOT_RUNNING,
+} as const;
 
 export const stopJobByGet = operation({
   ...stop,
@@ -126,7 +132,13 @@ export const stopJobByGet = operation({
   params: ofJob,
   unsafeGet: true,
 });
-export const stopJob = operation({ ...stop, id: 'stop_job_by_post', method: 'POST', path: `${one}stop/`, params: ofJob });
+export const stopJob = operation({
+  ...stop,
+  id: 'stop_job_by_post',
+  method: 'POST',
+  path: `${one}stop/`,
+  params: ofJob,
+});
 export const stopJobById = operation({
   ...stop,
   id: 'stop_job_by_id',

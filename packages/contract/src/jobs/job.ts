@@ -98,10 +98,17 @@ export const JobCreate = z
       .meta({ description: 'Of the first task only: the images whose status is one of these.' }),
   })
   .superRefine(
-    rule(({ first_task_index: first, last_task_index: last }: { first_task_index: number | null; last_task_index: number | null }) =>
-      first !== null && last !== null && first > last
-        ? 'first_task_index must not be larger than last_task_index.'
-        : undefined,
+    rule(
+      ({
+        first_task_index: first,
+        last_task_index: last,
+      }: {
+        first_task_index: number | null;
+        last_task_index: number | null;
+      }) =>
+        first !== null && last !== null && first > last
+          ? 'first_task_index must not be larger than last_task_index.'
+          : undefined,
     ),
   )
   .meta({ id: 'JobCreate' });

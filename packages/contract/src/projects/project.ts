@@ -1,6 +1,7 @@
 /** Projects and who shares them. */
 import { z } from 'zod';
 
+import { Progress } from '../jobs/task-status.ts';
 import { answer, choice, safeName, trimmedText } from '../wire/scalars.ts';
 
 export const PERMISSIONS = ['r', 'rw', 'rwx'] as const;
@@ -33,7 +34,7 @@ const LastJob = z.object({
   dataset_name: answer.text(),
   task_name: answer.text().nullable(),
   timestamp: answer.time(),
-  progress: z.object({ done: answer.integer(), failed: answer.integer(), total: answer.integer() }).nullable(),
+  progress: Progress.nullable(),
 });
 
 export const ProjectInList = z

@@ -4,7 +4,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const FIRST_MS = 100;
 const LONGEST_MS = 2000;
 
-const SYSTEM_CODES = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH'];
+const SYSTEM_CODES = [
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOENT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+];
 /** Connection broken, too many connections, shutting down or starting, a conflict with another transaction. */
 const STATES = /^(08|53300|57P0|40001|40P01)/;
 const WORDS = /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/;

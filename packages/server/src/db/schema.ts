@@ -234,7 +234,6 @@ interface WorkflowTasksTable {
   timestamp_modified: Timestamp;
 }
 
-
 interface JobsTable {
   id: Generated<number>;
   project_id: number | null;
@@ -323,6 +322,26 @@ interface HistoryUnitsTable {
   change: Generated<number>;
 }
 
+/** How many units of a run are how; kept by triggers. No cause is an empty text. */
+interface HistoryUnitCountsTable {
+  history_run_id: number;
+  is_init: boolean;
+  state: 'waiting' | 'running' | 'done' | 'failed';
+  status: JobStatus;
+  cause: Cause | '';
+  has_warnings: boolean;
+  num_units: number;
+}
+
+/** How many images of a task are how; kept by triggers. */
+interface HistoryImageCountsTable {
+  dataset_id: number;
+  workflowtask_id: number;
+  status: JobStatus;
+  has_warnings: boolean;
+  num_images: number;
+}
+
 interface HistoryImageCacheTable {
   dataset_id: number;
   workflowtask_id: number;
@@ -399,6 +418,8 @@ export interface Tables {
   history_runs: HistoryRunsTable;
   history_units: HistoryUnitsTable;
   history_image_cache: HistoryImageCacheTable;
+  history_unit_counts: HistoryUnitCountsTable;
+  history_image_counts: HistoryImageCountsTable;
   job_images: JobImagesTable;
   accounting_records: AccountingRecordsTable;
   accounting_records_slurm: AccountingRecordsSlurmTable;

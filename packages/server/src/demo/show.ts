@@ -29,7 +29,7 @@ async function ensureProfile(service: ServiceAtWork, user: User): Promise<void> 
 }
 
 function endOf({ workflow, job }: DemoRun): string {
-  const why = job.failure ? `: ${job.failure.message.split('\n', 1).join('')}` : '';
+  const why = job.failure ? `: ${job.failure.message.split('\n')[0]!}` : '';
   if (job.status === 'done') return `done (job ${job.id})`;
   return workflow.ends === 'failed' ? `failed as it should (job ${job.id})${why}` : `failed (job ${job.id})${why}`;
 }

@@ -40,10 +40,12 @@ export function logRequests(app: FastifyInstance, options: { logging: Logging; l
     const seconds = reply.elapsedTime / 1000;
     const { method } = request;
     const status = reply.statusCode;
-    durations.observe({ method, route: routeOf(request), status }, seconds);
+    // a stream is meant to last
+    const streams = request.routeOptions.config.operation?.answer.mediaType === 'text/event-stream';
+    if (!streams) durations.observe({ method, route: routeOf(request), status }, seconds);
     if (access.enabled('debug'))
       access.debug(`${request.ip} ${method} ${routeOf(request)}${shownQuery(request)} ${status}`);
-    if (seconds > options.longRequestSeconds) {
+    if (seconds > options.longRequestSeconds && !streams) {
       const end = new Date();
       const start = new Date(end.getTime() - reply.elapsedTime);
       const what = `${method} ${routeOf(request)}${shownQuery(request)}, ${status}, ${seconds.toFixed(2)}`;

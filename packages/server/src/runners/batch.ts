@@ -59,7 +59,10 @@ async function replace(path: string, value: object): Promise<void> {
 }
 
 export async function writeBatch(batch: Batch): Promise<void> {
-  await mkdir(batch.folder, { recursive: true });
+  // not the folder above: where that is gone, another process has ended the job, and nothing may start again
+  await mkdir(batch.folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
   await pipeline(Readable.from(linesOf(batch.units())), createWriteStream(join(batch.folder, 'units.jsonl')));
   await (await open(join(batch.folder, JOURNAL), 'a')).close();
   await replace(join(batch.folder, 'batch.json'), {

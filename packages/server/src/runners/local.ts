@@ -94,6 +94,12 @@ function take(state: State, record: JournalRecord): void {
   else if ('finished' in record) state.finished = true;
 }
 
+/** The worker that last held the lock of a batch. */
+async function lockHolder(folder: string): Promise<ProcessHandle | undefined> {
+  const [pid, started] = (await readFile(join(folder, 'lock'), 'utf8').catch(() => '')).split(' ');
+  return started ? { pid: Number(pid), started } : undefined;
+}
+
 const lastLines = async (path: string) => (await readFile(path, 'utf8').catch(() => '')).trim().slice(-1000);
 
 export function createLocalRunner({ host, places: number }: { host: Host; places: number }): LocalRunner {
@@ -141,9 +147,13 @@ export function createLocalRunner({ host, places: number }: { host: Host; places
     }
 
     async function hasWorker(): Promise<boolean> {
-      for (const handle of [state.worker, launched]) if (handle && (await host.isAlive(handle))) return true;
+      // one that another process of the service started may not have written to the journal yet
+      const holder = await lockHolder(folder);
+      for (const handle of [state.worker, launched, holder]) if (handle && (await host.isAlive(handle))) return true;
       return false;
     }
+
+    const missesWorker = async () => (share.granted > 0 || stop.aborted) && !(await hasWorker());
 
     /** A worker that does not stop is ended; the next one settles what it left. */
     async function insist(): Promise<void> {
@@ -161,7 +171,7 @@ export function createLocalRunner({ host, places: number }: { host: Host; places
         if (state.finished) return 'finished' as const;
         if (leave.aborted) return 'left' as const;
         await tell();
-        if ((share.granted > 0 || stop.aborted) && !(await hasWorker())) {
+        if (await missesWorker()) {
           // it may have ended just after the last look
           if (await read()) continue;
           state.running.clear();

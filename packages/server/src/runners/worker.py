@@ -851,13 +851,15 @@ def main(folder):
         if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
             return
         raise
+    me = process_stat(os.getpid())
+    started = me[4] if me else ''
+    sign(lock, started)
     past = Past(folder + '/journal.jsonl')
     if past.finished:
         return
     worker = Worker(folder, past)
     try:
-        me = process_stat(os.getpid())
-        about = {'worker': os.getpid(), 'started': me[4] if me else '', 'boot': boot_id()}
+        about = {'worker': os.getpid(), 'started': started, 'boot': boot_id()}
         worker.journal.add({**about, 'host': os.uname().nodename, 'time': time.time()})
         worker.journal.flush()
         if past.open:
@@ -866,6 +868,15 @@ def main(folder):
     except BaseException:
         worker.kill_everything()
         raise
+
+
+def sign(lock, started):
+    """Tells who holds the lock: the service must not wait for the journal, which may take long to read."""
+    try:
+        os.ftruncate(lock, 0)
+        os.write(lock, ('%d %s' % (os.getpid(), started)).encode())
+    except OSError:
+        pass
 
 
 def end_lost(worker, past):
@@ -1008,15 +1019,34 @@ def freeze():
         gc.freeze()
 
 
+GENERATOR = type(number for number in ())
+
+
+def wants_an_end(one):
+    """Whether something happens, or may happen, when the object goes: a file is written, a `finally` runs."""
+    import _io
+
+    kind = type(one)
+    if kind is GENERATOR:
+        frame = one.gi_frame
+        return frame is not None and getattr(one, 'gi_suspended', frame.f_lasti >= 0)
+    if kind.__name__ in ('async_generator', 'coroutine'):
+        return True
+    try:
+        files = (_io.FileIO, _io.BufferedReader, _io.BufferedWriter, _io.BufferedRandom, _io.TextIOWrapper)
+        return hasattr(kind, '__del__') and not (kind in files and one.closed)
+    except ValueError:  # a file that was taken apart
+        return True
+
+
 def thaw():
-    """A unit that leaves something that wants to be ended (an open file) pays for a look at all that was imported."""
+    """A unit that leaves something that wants to be ended (an open file) pays for a look at all that was imported.
+
+    It is the last of the functions at exit: before, pools of threads still wait for their end.
+    """
     import gc
 
-    def wants_an_end(kind):
-        return hasattr(kind, '__del__') or kind.__name__ in ('generator', 'async_generator', 'coroutine')
-
-    threads = len(sys._current_frames()) > 1
-    if hasattr(gc, 'unfreeze') and (threads or any([wants_an_end(type(one)) for one in gc.get_objects()])):
+    if hasattr(gc, 'unfreeze') and (len(sys._current_frames()) > 1 or any(map(wants_an_end, gc.get_objects()))):
         gc.unfreeze()
 
 
@@ -1100,6 +1130,9 @@ def warm_main(orders, prelude, interpreter, script, *arguments):
         finally:
             os._exit(0)
 
+    import atexit
+
+    atexit.register(thaw)  # the first to be registered is the last to be called
     os.set_inheritable(orders, False)
     command = [interpreter, script]
     set_arguments(command, arguments)
@@ -1140,7 +1173,5 @@ if WARM:
     except BaseException:
         sys.excepthook = frames_of(CODE, sys.excepthook)
         raise
-    finally:
-        thaw()
 elif __name__ == '__main__':
     main(sys.argv[1])

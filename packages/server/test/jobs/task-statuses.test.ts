@@ -23,7 +23,7 @@ const ask = ({ owner, project, workflow, dataset }: Scene, client = owner.client
   client.get(`/api/v2/project/${project}/latest-job/`, { query: { workflow_id: workflow, dataset_id: dataset } });
 
 /** A scene with one task that ran once, with these units. */
-async function ranOnce(units: UnitFields[], { type = 'parallel' as TaskType, run = {} } = {}) {
+async function ranOnce(units: UnitFields[], { type = 'parallel', run = {} }: { type?: TaskType; run?: object } = {}) {
   const scene = await addScene(service, [type]);
   const job_id = await addJob(service, { ...placeOf(scene), status: 'done' });
   const fields = { dataset_id: scene.dataset, workflowtask_id: scene.steps[0]!, job_id, ...run };

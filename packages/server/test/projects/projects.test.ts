@@ -328,7 +328,7 @@ describe('the list of projects', () => {
     expect((await listed()).last_job).toMatchObject({
       task_name: 'segment',
       has_warnings: true,
-      progress: { done: 2, failed: 1, total: 4 },
+      progress: { waiting: 1, running: 0, done: 2, failed: 1 },
     });
     const other = (await owner.client.get(URL)).body.find(({ id }: { id: number }) => id === empty);
     expect(other).toMatchObject({ num_datasets: 0, num_workflows: 0, num_members: 1, image_count: 0, last_job: null });

@@ -943,7 +943,7 @@ time.sleep(60)
       expect(ends.map((end) => end.exit_code)).toEqual(several(3).map(() => exit_code));
       const logs: Record<number, RegExp> = {
         0: /^odd\nhere\n$/,
-        1: /^Traceback[^]*ValueError: no\nodd\n$/,
+        1: /^odd\nTraceback[^]*ValueError: no\n$/,
         3: /^$/,
         4: /^odd\n$/,
       };

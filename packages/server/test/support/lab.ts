@@ -137,11 +137,11 @@ export async function openLab(given: LabService, options: LabOptions = {}) {
   const base = `/api/v2/project/${project}`;
   let count = 0;
 
-  async function dataset(images: (string | LabImage)[] = []): Promise<number> {
+  async function dataset(images: (string | LabImage)[] = [], zarr_dir = folders.zarr): Promise<number> {
     count += 1;
     const answer = await owner.client.post(`${base}/dataset/import/`, {
       name: `Data ${count}`,
-      zarr_dir: folders.zarr,
+      zarr_dir,
       images: images.map((image) => {
         const given = typeof image === 'string' ? { zarr_url: image } : image;
         return { ...given, zarr_url: urlOf(given.zarr_url) };
@@ -173,15 +173,15 @@ export async function openLab(given: LabService, options: LabOptions = {}) {
   };
 
   async function workflow(specs: TaskSpec[]): Promise<Flow> {
-    count += 1;
+    const number = ++count;
     const { id } = await db
       .insertInto('workflows')
-      .values({ name: `Flow ${count}`, project_id: project, description: null, template_id: null })
+      .values({ name: `Flow ${number}`, project_id: project, description: null, template_id: null })
       .returning('id')
       .executeTakeFirstOrThrow();
     const steps: number[] = [];
     for (const [order, spec] of specs.entries()) {
-      const task_id = await addTask(spec, `Task ${count}-${order}`);
+      const task_id = await addTask(spec, `Task ${number}-${order}`);
       const args = { plan: spec.plan ?? {}, starts: folders.starts, task: order, ...spec.args };
       const step = await db
         .insertInto('workflow_tasks')

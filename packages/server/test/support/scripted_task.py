@@ -1,7 +1,7 @@
 """A task that does what its arguments say: `plan` has a step for each zarr_url, "*" for all others, "init" for init phases.
 
-A step may have: output (written as JSON), raw (written as it is), print, exit, signal, sleep, wait_for (a file), spawn
-(seconds that a child lives), daemon (seconds that a grandchild in a session of its own lives), touch (a file), environ
+A step may have: output (written as JSON), raw (written as it is), print, exit, signal, sleep, wait_for (a file), stubborn
+(does not end when asked to), spawn (seconds that a child lives), daemon (seconds that a grandchild in a session of its own lives), touch (a file), environ
 (prints the environment), long_log (bytes). Each start is recorded in the file `starts`, one line a start; with `ends`,
 each end in that file.
 """
@@ -26,6 +26,8 @@ else:
     step = plan.get(url, plan.get("*", {}))
 text = json.dumps(step).replace("{url}", url or "")
 step = json.loads(text)
+if step.get("stubborn"):
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
 if "print" in step:
     print(step["print"], flush=True)
 if "print_hex" in step:

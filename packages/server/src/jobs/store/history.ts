@@ -29,11 +29,11 @@ export async function listRuns(db: Executor, datasetId: number, workflowTaskId: 
     from history_runs run
     left join tasks task on task.id = run.task_id
     cross join lateral (
-      select count(*) filter (where status = 'submitted') as submitted,
-             count(*) filter (where status = 'done') as done,
-             count(*) filter (where status = 'failed') as failed,
-             count(*) filter (where has_warnings) as warned
-      from history_units where history_run_id = run.id
+      select coalesce(sum(num_units) filter (where status = 'submitted'), 0) as submitted,
+             coalesce(sum(num_units) filter (where status = 'done'), 0) as done,
+             coalesce(sum(num_units) filter (where status = 'failed'), 0) as failed,
+             coalesce(sum(num_units) filter (where has_warnings), 0) as warned
+      from history_unit_counts where history_run_id = run.id
     ) unit
     where run.dataset_id = ${datasetId} and run.workflowtask_id = ${workflowTaskId}
     order by run.timestamp_started, run.id`.execute(db);

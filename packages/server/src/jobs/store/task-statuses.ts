@@ -65,17 +65,6 @@ export async function tasksWithLatestRuns(db: Executor, places: Place[], only?: 
   }));
 }
 
-/**
- * What a unit is doing. Compound tasks keep all their units `submitted` until the end and flip them together, so times and
- * causes are asked first; rows of older services have neither, and their status counts.
- */
-const STATE = sql`case
-  when cause is not null then 'failed'
-  when timestamp_ended is not null then 'done'
-  when status <> 'submitted' then status
-  when timestamp_started is not null then 'running'
-  else 'waiting' end`;
-
 export interface UnitCount {
   history_run_id: number;
   is_init: boolean;
@@ -85,25 +74,11 @@ export interface UnitCount {
   num: number;
 }
 
-/** The units that need a look: nearly all of a task that ran well are done without warnings, and only counted. */
-const NOTABLE = sql`(unit.status <> 'done' or unit.has_warnings)`;
-
+/** The numbers are kept while units change, so that this costs the same for a million units as for one. */
 export async function countUnits(db: Executor, runIds: number[]): Promise<UnitCount[]> {
-  if (runIds.length === 0) return [];
   const { rows } = await sql<UnitCount>`
-    with every as (
-      select history_run_id, is_init, count(*) as num from history_units
-      where history_run_id = any(${runIds}::int[]) group by 1, 2
-    ), notable as materialized (
-      select unit.history_run_id, unit.is_init, ${STATE} as state, unit.cause, unit.has_warnings, count(*) as num
-      from history_units unit where unit.history_run_id = any(${runIds}::int[]) and ${NOTABLE} group by 1, 2, 3, 4, 5
-    )
-    select * from notable
-    union all
-    select every.history_run_id, every.is_init, 'done', null, false,
-      every.num - coalesce((select sum(num)::bigint from notable
-        where notable.history_run_id = every.history_run_id and notable.is_init = every.is_init), 0)
-    from every`.execute(db);
+    select history_run_id, is_init, state, nullif(cause, '') as cause, has_warnings, num_units as num
+    from history_unit_counts where history_run_id = any(${runIds}::int[]) and num_units > 0`.execute(db);
   return rows;
 }
 
@@ -120,27 +95,10 @@ export async function countImages(
   db: Executor,
   tasks: { dataset_id: number; workflowtask_id: number }[],
 ): Promise<ImageCount[]> {
-  if (tasks.length === 0) return [];
-  const datasets = [...new Set(tasks.map((task) => task.dataset_id))];
-  const wanted = tasks.map((task) => task.workflowtask_id);
   const { rows } = await sql<ImageCount>`
-    with every as (
-      select dataset_id, workflowtask_id, count(*) as num from history_image_cache
-      where workflowtask_id = any(${wanted}::int[]) and dataset_id = any(${datasets}::int[]) group by 1, 2
-    ), notable as materialized (
-      select run.dataset_id, run.workflowtask_id, unit.status, unit.has_warnings, count(*) as num
-      from history_runs run
-      join history_units unit on unit.history_run_id = run.id
-      join history_image_cache cache on cache.latest_history_unit_id = unit.id
-        and cache.dataset_id = run.dataset_id and cache.workflowtask_id = run.workflowtask_id
-      where run.workflowtask_id = any(${wanted}::int[]) and run.dataset_id = any(${datasets}::int[]) and ${NOTABLE}
-      group by 1, 2, 3, 4
-    )
-    select * from notable
-    union all
-    select every.dataset_id, every.workflowtask_id, 'done', false,
-      every.num - coalesce((select sum(num)::bigint from notable
-        where notable.dataset_id = every.dataset_id and notable.workflowtask_id = every.workflowtask_id), 0)
-    from every`.execute(db);
+    select dataset_id, workflowtask_id, status, has_warnings, num_images as num from history_image_counts
+    where (workflowtask_id, dataset_id) in (
+      select * from unnest(${tasks.map((task) => task.workflowtask_id)}::int[], ${tasks.map((task) => task.dataset_id)}::int[])
+    ) and num_images > 0`.execute(db);
   return rows;
 }

@@ -14,15 +14,18 @@ export async function runsOfJob(db: Executor, jobId: number): Promise<TaskOfTime
            coalesce(run.workflowtask_dump -> 'task' ->> 'name', '') as name,
            run.workflowtask_dump ->> 'alias' as alias,
            run.id as history_run_id, run.status, run.timestamp_started, run.timestamp_ended, run.num_available_images,
-           unit.*, run.num_new_images
+           counted.*, unit.*, run.num_new_images
     from history_runs run
     cross join lateral (
-      select count(*) as num_units,
-             count(*) filter (where status = 'submitted') as num_submitted_units,
-             count(*) filter (where status = 'done') as num_done_units,
-             count(*) filter (where status = 'failed') as num_failed_units,
-             count(*) filter (where has_warnings) as num_units_with_warnings,
-             sum(cpu_seconds) as cpu_seconds,
+      select coalesce(sum(num_units), 0) as num_units,
+             coalesce(sum(num_units) filter (where status = 'submitted'), 0) as num_submitted_units,
+             coalesce(sum(num_units) filter (where status = 'done'), 0) as num_done_units,
+             coalesce(sum(num_units) filter (where status = 'failed'), 0) as num_failed_units,
+             coalesce(sum(num_units) filter (where has_warnings), 0) as num_units_with_warnings
+      from history_unit_counts where history_run_id = run.id
+    ) counted
+    cross join lateral (
+      select sum(cpu_seconds) as cpu_seconds,
              max(peak_memory_bytes) as peak_memory_bytes,
              max(memory_limit_bytes) as memory_limit_bytes,
              coalesce(array_agg(distinct scheduler_job_id) filter (where scheduler_job_id is not null), '{}')

@@ -104,5 +104,7 @@ export async function changeImageList(
   await sql`delete from images where dataset_id = ${datasetId} and zarr_url = any(${removed})`.execute(trx);
   await sql`
     delete from history_image_cache
-    where dataset_id = ${datasetId} and workflowtask_id = ${workflowTaskId} and zarr_url = any(${removed})`.execute(trx);
+    where dataset_id = ${datasetId} and workflowtask_id = ${workflowTaskId} and zarr_url = any(${removed})`.execute(
+    trx,
+  );
 }

@@ -41,25 +41,27 @@ interface ListRow extends Omit<ProjectInList, 'last_job'> {
   dataset_name: string | null;
   task_name: string | null;
   has_warnings: boolean;
-  done: number | null;
+  stopped: boolean;
+  waiting: number | null;
+  running: number;
+  done: number;
   failed: number;
-  total: number;
 }
 
 function listed(row: ListRow): ProjectInList {
   const { job_id, job_status, job_timestamp, workflow_name, dataset_name, task_name, has_warnings, ...rest } = row;
-  const { done, failed, total, ...project } = rest;
+  const { stopped, waiting, running, done, failed, ...project } = rest;
   if (job_id === null) return { ...project, last_job: null };
   const last_job = {
     id: job_id,
     status: job_status,
-    stopped: false,
+    stopped,
     has_warnings,
     workflow_name: workflow_name ?? '',
     dataset_name: dataset_name ?? '',
     task_name,
     timestamp: job_timestamp,
-    progress: done === null ? null : { done, failed, total },
+    progress: waiting === null ? null : { waiting, running, done, failed },
   };
   return { ...project, last_job };
 }
@@ -82,7 +84,8 @@ export async function listProjects(db: Executor, userId: number, isOwner: boolea
            coalesce(d.image_count, 0) as image_count,
            job.id as job_id, job.status as job_status, job.start_timestamp as job_timestamp,
            job.workflow_dump ->> 'name' as workflow_name, job.dataset_dump ->> 'name' as dataset_name,
-           run.task_name, warned.has_warnings, units.done, units.failed, units.total
+           run.task_name, warned.has_warnings, units.waiting, units.running, units.done, units.failed,
+           coalesce(job.failure ->> 'kind', '') = 'stopped' as stopped
     from mine
     left join (
       select project_id, count(*) as num_datasets, sum(num_images) as image_count
@@ -105,15 +108,16 @@ export async function listProjects(db: Executor, userId: number, isOwner: boolea
       from history_runs where job_id = job.id order by timestamp_started desc, id desc limit 1
     ) run on true
     left join lateral (
-      select count(*) filter (where status = 'done') as done,
-             count(*) filter (where status = 'failed') as failed,
-             count(*) as total
-      from history_units where history_run_id = run.id
+      select coalesce(sum(num_units) filter (where state = 'waiting'), 0) as waiting,
+             coalesce(sum(num_units) filter (where state = 'running'), 0) as running,
+             coalesce(sum(num_units) filter (where state = 'done'), 0) as done,
+             coalesce(sum(num_units) filter (where state = 'failed'), 0) as failed
+      from history_unit_counts where history_run_id = run.id and not is_init
     ) units on run.id is not null
     left join lateral (
       select exists (
-        select from history_runs r join history_units u on u.history_run_id = r.id
-        where r.job_id = job.id and u.has_warnings
+        select from history_runs r join history_unit_counts c on c.history_run_id = r.id
+        where r.job_id = job.id and c.has_warnings and c.num_units > 0
       ) as has_warnings
     ) warned on true
     order by mine.is_starred desc, mine.timestamp_created desc, mine.id desc`.execute(db);

@@ -8,9 +8,9 @@ import { inflateSync } from 'node:zlib';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { readManifest, tasksOfManifest } from '../src/tasks/manifest.ts';
+import { readManifest, tasksOfManifest } from '../../src/tasks/manifest.ts';
 
-const SOURCE = fileURLToPath(new URL('../../demo-tasks/', import.meta.url));
+const SOURCE = fileURLToPath(new URL('../../../demo-tasks/', import.meta.url));
 const WHEEL = 'demo_tasks-0.1.0-py3-none-any.whl';
 
 type Json = Record<string, unknown>;

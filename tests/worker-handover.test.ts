@@ -1,0 +1,49 @@
+/** A worker that one process of the service started is found by the next one, however long it takes to say something. */
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { expect, it } from 'vitest';
+
+import { localHost } from '../packages/server/src/hosts/index.ts';
+import { createLocalRunner } from '../packages/server/src/runners/index.ts';
+import { writeBatch } from '../packages/server/src/runners/batch.ts';
+import { remove, ROOT, temporaryFolder } from './support/processes.ts';
+
+const WORKER = join(ROOT, 'packages/server/src/runners/worker.py');
+const LINES = 500_000;
+
+it('a worker that has a long journal to read is waited for, and not started in vain until the job fails', async () => {
+  const root = temporaryFolder('handover');
+  const batch = {
+    folder: join(root, 'batch'),
+    command: ['/bin/true'],
+    taskFolder: join(root, 'task'),
+    workingFolder: '/',
+    environment: {},
+    warm: false,
+    largestOutput: 100,
+    total: 1,
+    units: () => [{ number: 0, stem: 'one', args: '{}' }],
+    width: null,
+  };
+  await writeBatch(batch);
+  writeFileSync(join(batch.folder, 'journal.jsonl'), '{"places": 1}\n'.repeat(LINES));
+  const first = spawn('python3', ['-I', '-S', WORKER, batch.folder], { stdio: 'ignore' });
+  const ended = new Promise((resolve) => first.once('exit', resolve));
+  try {
+    const said: object[] = [];
+    const never = new AbortController().signal;
+    const runner = createLocalRunner({ host: localHost, places: 1 });
+    const outcome = await runner.run(batch, 'python3', {
+      onRecords: (records) => void said.push(...records.filter((record) => !('places' in record))),
+      stop: never,
+      leave: never,
+    });
+    expect(outcome).toBe('finished');
+    expect(said).toMatchObject([{ worker: first.pid }, { start: 0 }, { running: 0 }, { end: 0 }, { finished: true }]);
+  } finally {
+    await ended;
+    remove(root);
+  }
+});
