@@ -72,9 +72,16 @@ module.exports = {
       comment: 'What starts and assembles the service uses the domains, never the other way round.',
       severity: 'error',
       from: { path: `^${server}/(${domains.join('|')})/` },
-      to: { path: `^${server}/(cli/|(main|run|service|workplace)\\.ts$)` },
+      to: { path: `^${server}/(cli/|demo/|(main|run|service|workplace)\\.ts$)` },
     },
-    ...domains.map((domain) => ({
+    {
+      name: 'the-demo-uses-the-api',
+      comment: 'What the demo makes, it makes as any client would; only whose demo it is, it asks of accounts.',
+      severity: 'error',
+      from: { path: `^${server}/demo/` },
+      to: { path: `^${server}/(?!(demo|accounts|db|settings)/)` },
+    },
+    ...[...domains, 'demo'].map((domain) => ({
       name: `${domain}-has-one-door`,
       comment: `Other rooms use ${domain} through its index.ts.`,
       severity: 'error',

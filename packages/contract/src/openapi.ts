@@ -73,7 +73,7 @@ function schemaWriter() {
         // zod leaves defaults out where a value is transformed
         override: ({ zodSchema, jsonSchema }) => {
           if (zodSchema instanceof z.ZodDefault) jsonSchema.default = zodSchema.def.defaultValue;
-          describeFirst(jsonSchema as Json);
+          describeFirst(jsonSchema);
         },
       }) as Json;
       const { $schema: _, $defs, ...root } = written;

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-export interface BatchUnit {
+interface BatchUnit {
   number: number;
   stem: string;
   /** The text of the file with its arguments. */

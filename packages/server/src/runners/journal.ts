@@ -9,7 +9,7 @@
 import { open } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
 
-export interface WorkerRecord {
+interface WorkerRecord {
   worker: number;
   started: string;
   boot: string;

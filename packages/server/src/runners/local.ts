@@ -25,7 +25,7 @@ const MOST_STARTS_IN_VAIN = 3;
 /** The worker could not do its work; the message is for the person who ran the job. */
 export class RunnerProblem extends Error {}
 
-export interface Following {
+interface Following {
   /** Called with what happened, in order; while it works, more is collected. */
   onRecords(records: JournalRecord[]): Promise<void> | void;
   /** Ends the units that run and starts no more. */

@@ -203,6 +203,25 @@ describe('while a task runs', () => {
     ]);
   });
 
+  it('images may go one by one and many at a time', async () => {
+    const lab = await openLab(service, { origin: 'pypi' });
+    const names = Array.from({ length: 120 }, (_, number) => `image-${number}`);
+    const flow = await lab.workflow([{ type: 'parallel', output_types: { t: true } }]);
+    const dataset = await lab.dataset(names);
+    const { body } = await lab.submit(flow, dataset);
+    await until('first units', () => lab.starts().length > 5);
+    const at = `${lab.base}/dataset/${dataset}/images/`;
+    const urls = names.map(lab.urlOf);
+    const answers = await Promise.all([
+      ...urls.slice(0, 40).map((zarr_url) => lab.owner.client.delete(at, { query: { zarr_url } })),
+      ...[40, 60, 80].map((from) =>
+        lab.owner.client.post(`${at}bulk/`, { zarr_urls: urls.slice(from, from + 20), remove: true }),
+      ),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([...urls.slice(0, 40).map(() => 204), 200, 200, 200]);
+    expect((await lab.end(body.id)).status).toBe('done');
+  });
+
   it('what people do to the workflow does not reach the job', async () => {
     const [lab, gate] = [await openLab(service), newPath()];
     const flow = await lab.workflow([

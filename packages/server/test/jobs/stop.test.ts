@@ -148,7 +148,7 @@ describe('a job that runs', () => {
     await started(1);
     // the end of the first task waits for this, and the request to stop for the end of the first task
     const stopping = await service.database.db.transaction().execute(async (trx) => {
-      await trx.selectFrom('datasets').select('id').where('id', '=', dataset).forUpdate().execute();
+      await trx.selectFrom('datasets').select('id').where('id', '=', dataset).forNoKeyUpdate().execute();
       writeFileSync(gate, '');
       await until('end of the unit', async () => (await causes(flow, dataset))[0]![0] === 'done');
       return { asked: stop(id) };

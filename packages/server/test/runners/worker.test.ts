@@ -282,11 +282,18 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
       expect(ends[1]).toMatchObject({ problem: null, exit_code: 0 });
     });
 
-    it.runIf(!isRoot)('a folder without permission to write', async () => {
+    it('a folder without permission to write', async () => {
       const folder = newFolder();
-      execFileSync('chmod', ['555', folder]);
-      const { end } = await runOne({ command: ['true'], folder });
-      expect(end.problem).toBe(`Cannot write ${folder}/${stemOf(0)}-args.json: Permission denied.`);
+      // root may write everywhere, so that its folder is on a disk that nobody may write to
+      if (isRoot) execFileSync('mount', ['-t', 'tmpfs', '-o', 'ro', 'none', folder]);
+      else execFileSync('chmod', ['555', folder]);
+      try {
+        const { end } = await runOne({ command: ['true'], folder });
+        const words = isRoot ? 'Read-only file system' : 'Permission denied';
+        expect(end.problem).toBe(`Cannot write ${folder}/${stemOf(0)}-args.json: ${words}.`);
+      } finally {
+        if (isRoot) execFileSync('umount', ['-l', folder]);
+      }
     });
 
     it.runIf(canMount)('a full disk', () =>

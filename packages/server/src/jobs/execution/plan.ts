@@ -1,8 +1,6 @@
 /** Plans a task: which images it gets, and the run and units that stand for it in the history, in one transaction. */
 import { join } from 'node:path';
 
-import type { ImageStatus } from '@service/contract';
-
 import { effectiveTypeFilters, nextTypeFilters, STATUS_KEY } from '../../engine/filters.ts';
 import { contradiction } from '../../engine/type-filters.ts';
 import { parallelWidth, SINGLE_STEM, taskFolderName, tooManyUnits, unitStem } from '../../engine/units.ts';
@@ -50,8 +48,7 @@ async function select(execution: Execution, trx: store.Trx, task: SnapshotTask, 
     datasetId,
     filters: { type_filters, attribute_filters },
     ofJob: statuses && job.id,
-    status:
-      firstOnly === null ? undefined : { workflowtask_id: task.workflowtask.id, statuses: firstOnly as ImageStatus[] },
+    status: firstOnly === null ? undefined : { workflowtask_id: task.workflowtask.id, statuses: firstOnly },
   });
   return { urls, available: await countImages(trx, datasetId, { type_filters, attribute_filters: {} }) };
 }

@@ -1,5 +1,5 @@
 export { archiveJob } from './archive.ts';
 export { makeJobFolder } from './folder.ts';
 export { type JobFiles, jobFiles } from './job-files.ts';
-export { applyRetention, type RetentionResult } from './retention.ts';
+export { applyRetention } from './retention.ts';
 export { openWorkflowLog, type WorkflowLog } from './workflow-log.ts';

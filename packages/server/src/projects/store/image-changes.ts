@@ -13,10 +13,10 @@ import { conditions, insertImages, statusOf } from './images.ts';
 type Trx = Transaction<Tables>;
 const BATCH = 5000;
 
-/** Writers of images have one dataset for themselves; false when it is gone. */
+/** Writers of images have one dataset for themselves; false when it is gone. Rows that only refer to it need not wait. */
 export async function holdDataset(trx: Trx, datasetId: number): Promise<boolean> {
-  const row = await trx.selectFrom('datasets').select('id').where('id', '=', datasetId).forUpdate().executeTakeFirst();
-  return row !== undefined;
+  const dataset = trx.selectFrom('datasets').select('id').where('id', '=', datasetId);
+  return (await dataset.forNoKeyUpdate().executeTakeFirst()) !== undefined;
 }
 
 export interface Selection {

@@ -180,7 +180,7 @@ export async function insertImages(db: Executor, datasetId: number, images: Imag
   }
 }
 
-const lockedDataset = (datasetId: number) => sql`(select id from datasets where id = ${datasetId} for update)`;
+const lockedDataset = (datasetId: number) => sql`(select id from datasets where id = ${datasetId} for no key update)`;
 
 export async function updateImage(
   db: Executor,
