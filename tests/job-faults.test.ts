@@ -136,7 +136,7 @@ describe('one service', () => {
     const flow = await everyTask(house.lab);
     const expected = await undisturbed(house, flow);
     const id = await submitNew(house, flow);
-    for (let restart = 0; restart < 3; restart++) {
+    for (let restart = 0; restart < 2; restart++) {
       await sleep(400);
       const asked = Date.now();
       expect(await house.stop()).toBe(0);

@@ -60,7 +60,7 @@ async function givenDatabase(): Promise<GivenDatabase> {
 }
 
 /** The processes that name this folder, as "<pid> <command line>". */
-export const processesOf = (folder: string): string[] =>
+const processesOf = (folder: string): string[] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((pid) => {
@@ -168,7 +168,10 @@ export async function openHouse({ database, settings = {} }: HouseOptions) {
       // the last one to leave the embedded database stops it
       if (given) await given.drop();
       else await open.close();
-      for (const { process } of servers) process.kill('SIGTERM');
+      for (const { process } of servers) {
+        process.kill('SIGTERM');
+        process.kill('SIGCONT');
+      }
       await Promise.all(servers.map(({ ended }) => ended));
       remove(folder);
     },

@@ -1,7 +1,8 @@
 /** What a job does with its tasks: which images they get, with which arguments they start, and what is known afterwards. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import type { JsonObject } from '@service/contract';
 
@@ -17,6 +18,13 @@ import {
 } from '../support/lab.ts';
 import { startService, type TestService } from '../support/server.ts';
 
+const PRIVATE = [
+  'POSTGRES_PASSWORD',
+  'JWT_SECRET_KEY',
+  'SERVICE_MAIL_SETTINGS',
+  'OAUTH_CLIENT_SECRET',
+  'FRACTAL_OTHER',
+];
 const STATUS = '__wftask_dataset_image_status__';
 
 let service: TestService;
@@ -24,15 +32,13 @@ let lab: Lab;
 let count = 0;
 
 beforeAll(async () => {
-  process.env['POSTGRES_PASSWORD'] = 'kept from tasks';
-  process.env['JWT_SECRET_KEY'] = 'kept from tasks';
-  process.env['SERVICE_MAIL_SETTINGS'] = 'kept from tasks';
-  process.env['OAUTH_CLIENT_SECRET'] = 'kept from tasks';
-  process.env['FRACTAL_OTHER'] = 'kept from tasks';
-  process.env['OMP_NUM_THREADS'] = '3';
+  for (const name of PRIVATE) vi.stubEnv(name, 'kept from tasks');
+  vi.stubEnv('OMP_NUM_THREADS', '3');
   service = await startService({ settings: { SERVICE_DATA_DIR: dataFolder(), SERVICE_MAX_NUM_THREADS: '4' } });
   lab = await openLab(service);
 });
+
+afterAll(() => void vi.unstubAllEnvs());
 
 const newPath = () => join(lab.root, `file-${++count}`);
 const release = (path: string) => writeFileSync(path, '');
@@ -220,6 +226,10 @@ describe('while a task runs', () => {
     ]);
     expect(answers.map(({ status }) => status)).toEqual([...urls.slice(0, 40).map(() => 204), 200, 200, 200]);
     expect((await lab.end(body.id)).status).toBe('done');
+    const { rows } = await sql<object>`
+      select count(*)::int as num_done_images, 0 as num_submitted_images, 0 as num_failed_images
+      from history_image_cache where dataset_id = ${dataset}`.execute(service.database.db);
+    expect((await lab.statuses(flow, dataset))[flow.steps[0]!]).toMatchObject(rows[0]!);
   });
 
   it('what people do to the workflow does not reach the job', async () => {

@@ -1,9 +1,9 @@
 /** Jobs share the places of the machine: never more units than places, and a small job does not wait for a large one. */
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 
 import { dataFolder, type Lab, openLab, until } from '../support/lab.ts';
-import { startService } from '../support/server.ts';
+import { startService, type TestService } from '../support/server.ts';
 
 interface Span {
   url: string;
@@ -13,6 +13,14 @@ interface Span {
 
 const withPlaces = (number: number) =>
   startService({ settings: { SERVICE_DATA_DIR: dataFolder(), SERVICE_MAX_NUM_THREADS: String(number) } });
+
+let twoPlaces: TestService;
+let onePlace: TestService;
+
+beforeAll(async () => {
+  twoPlaces = await withPlaces(2);
+  onePlace = await withPlaces(1);
+});
 
 /** What the units themselves recorded, of all jobs. */
 const spansOf = (lab: Lab) => lab.linesOf<Span>(join(lab.root, 'ends'));
@@ -43,7 +51,7 @@ async function submit(lab: Lab, name: string, { units, sleep }: { units: number;
 const ofJob = (lab: Lab, name: string) => spansOf(lab).filter(({ url }) => lab.nameOf(url).startsWith(`${name}-`));
 
 it('a small job that comes later ends long before a large one', { timeout: 90_000 }, async () => {
-  const lab = await openLab(await withPlaces(2), { origin: 'pypi' });
+  const lab = await openLab(twoPlaces, { origin: 'pypi' });
   const large = await submit(lab, 'large', { units: 200, sleep: 0.05 });
   await until('units of the large job', () => ofJob(lab, 'large').length >= 10);
   const small = await submit(lab, 'small', { units: 3, sleep: 0.05 });
@@ -56,7 +64,7 @@ it('a small job that comes later ends long before a large one', { timeout: 90_00
 });
 
 it('three jobs that have one place take turns', { timeout: 90_000 }, async () => {
-  const lab = await openLab(await withPlaces(1), { origin: 'pypi' });
+  const lab = await openLab(onePlace, { origin: 'pypi' });
   const names = ['one', 'two', 'three'];
   const jobs = await Promise.all(names.map((name) => submit(lab, name, { units: 25, sleep: 0.1 })));
   for (const job of jobs) expect((await lab.end(job, 80)).status).toBe('done');

@@ -70,12 +70,12 @@ export interface Start {
   args: JsonObject;
 }
 
-/** A folder of its own for the data of a service; it goes when the tests of the file are over. */
-export function dataFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'service-data-'));
-  afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
-  return folder;
-}
+/** Everything that the tests of a file leave on the disk; it goes when they are over. */
+const LABS = mkdtempSync(join(tmpdir(), 'service-labs-'));
+afterAll(() => rmSync(LABS, { recursive: true, force: true, maxRetries: 5 }));
+
+/** A folder of its own for the data of a service. */
+export const dataFolder = (): string => mkdtempSync(join(LABS, 'data-'));
 
 /** Waits until something holds; fails with its name when it does not come. */
 export async function until<T>(what: string, check: () => T | Promise<T>, seconds = 20): Promise<NonNullable<T>> {
@@ -113,10 +113,9 @@ export async function openLab(given: LabService, options: LabOptions = {}) {
   // what makes people and resources asks for no more than this
   const service = given as TestService;
   const { db } = service.database;
-  const root = options.root ?? mkdtempSync(join(tmpdir(), 'service-lab-'));
+  const root = options.root ?? mkdtempSync(join(LABS, 'lab-'));
   const folders = { jobs: join(root, 'jobs'), zarr: join(root, 'zarr'), starts: join(root, 'starts') };
   for (const folder of [folders.jobs, folders.zarr]) mkdirSync(folder);
-  if (options.root === undefined) afterAll(() => rmSync(root, { recursive: true, force: true }));
   const { resource_id, profile_id } = await addResourceAndProfile(service);
   await db
     .updateTable('resources')

@@ -50,7 +50,8 @@ if "long_log" in step:
 if "touch" in step:
     open(step["touch"], "w").close()
 if "wait_for" in step:
-    while not os.path.exists(step["wait_for"]):
+    # not for ever: a test that failed creates no files any more
+    while not os.path.exists(step["wait_for"]) and time.time() < BEGAN + 120:
         time.sleep(0.02)
 time.sleep(step.get("sleep", 0))
 if step.get("raise"):

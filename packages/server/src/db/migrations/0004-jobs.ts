@@ -158,6 +158,9 @@ async function unitCountTriggers(db: Kysely<unknown>): Promise<void> {
       for each statement execute function count_history_units()`.execute(db);
 }
 
+/** The first half of a lock's name; the second is the dataset. */
+const IMAGE_COUNTS_LOCK = 4;
+
 async function imageCountTriggers(db: Kysely<unknown>): Promise<void> {
   const add = (counted: ReturnType<typeof sql>) => sql`
     insert into history_image_counts as c
@@ -174,10 +177,20 @@ async function imageCountTriggers(db: Kysely<unknown>): Promise<void> {
       join ${sql.table(rows)} unit on unit.id = after.id
       join history_image_cache cache on cache.latest_history_unit_id = unit.id
     where (before.status, before.has_warnings) is distinct from (after.status, after.has_warnings) group by 1, 2, 3, 4`;
+  // Somebody may remove an image while its unit ends: who counts second has to see what the first one did.
+  const oneAtATime = (datasets: ReturnType<typeof sql>) => sql`
+    perform pg_advisory_xact_lock(${sql.lit(IMAGE_COUNTS_LOCK)}, dataset_id) from (
+      select distinct dataset_id from ${datasets} order by 1
+    ) counted`;
   // What is deleted may be going with its task or dataset, and takes its counts along: nothing must be added then.
   await sql`
     create function count_history_images() returns trigger language plpgsql as $body$
     begin
+      if tg_op = 'DELETE' then
+        ${oneAtATime(sql`old_rows`)};
+      else
+        ${oneAtATime(sql`new_rows`)};
+      end if;
       if tg_op = 'INSERT' then
         ${add(cached('new_rows', 1))};
       elsif tg_op = 'UPDATE' then
@@ -194,6 +207,7 @@ async function imageCountTriggers(db: Kysely<unknown>): Promise<void> {
   await sql`
     create function count_images_of_units() returns trigger language plpgsql as $body$
     begin
+      ${oneAtATime(sql`history_runs where id in (select history_run_id from new_rows)`)};
       ${add(sql`${ofUnits('new_rows', 1)} union all ${ofUnits('old_rows', -1)}`)};
       return null;
     end
