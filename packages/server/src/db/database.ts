@@ -42,7 +42,8 @@ export function openDatabase(
     ...connection,
     max: options.connections,
     types,
-    options: '-c timezone=UTC',
+    // the locks of a machine that vanished are given back after two minutes
+    options: '-c timezone=UTC -c tcp_keepalives_idle=60 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=6',
     application_name: 'service',
     connectionTimeoutMillis: 15_000,
   });
