@@ -1,7 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
 /** What the server does without a database. */
-const ALONE = ['engine', 'runners', 'files', 'demo-tasks'].map((folder) => `packages/server/test/${folder}/**/*.test.ts`);
+const ALONE = ['engine', 'runners', 'files', 'demo-tasks'].map(
+  (folder) => `packages/server/test/${folder}/**/*.test.ts`,
+);
 
 /** The same files, once on the embedded database and once on a PostgreSQL server of the system. */
 const serverOn = (database: 'embedded' | 'given') => ({

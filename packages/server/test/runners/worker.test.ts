@@ -627,6 +627,8 @@ def name_of(): return __main__.SET_BY_THE_SCRIPT
       keeps_file: `file = open('kept', 'a')
 def f(): pass
 `,
+      keeps_class: `class Keeper: pass
+`,
       work: `def square(x): return x * x
 `,
       sees: `import os, sys
@@ -749,6 +751,44 @@ def g():
         print('closed')
 x = g()
 next(x)
+`,
+        0,
+      ],
+      [
+        'gives a class of a module, at exit, what says good-bye',
+        `import atexit, keeps_class
+class A:
+    def __del__(self): print('bye', flush=True)
+atexit.register(lambda: setattr(keeps_class.Keeper, 'kept', A()))
+print('body')
+`,
+        0,
+      ],
+      [
+        'gives a class of a module, in a thread that it leaves, what says good-bye',
+        `import keeps_class, threading, time
+class A:
+    def __del__(self): print('bye', flush=True)
+def late():
+    time.sleep(0.05)
+    keeps_class.Keeper.kept = A()
+threading.Thread(target=late).start()
+print('body')
+`,
+        0,
+      ],
+      [
+        'leaves generators and files that are over',
+        `import keeps_class
+def g():
+    try:
+        yield
+    finally:
+        print('closed')
+keeps_class.Keeper.kept = unstarted, over = g(), g()
+list(over)
+with open(__file__) as keeps_class.Keeper.read: pass
+print('body')
 `,
         0,
       ],
