@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import { until } from '../packages/server/test/support/lab.ts';
 import { addPerson, addProfile } from '../packages/server/test/support/plates.ts';
@@ -193,6 +193,8 @@ describe('fractal-tasks-core, from the package index', () => {
   let warm: Run;
   let cold: Run;
   beforeAll(async () => {
+    // so that not every process compiles what it imports
+    vi.stubEnv('PYTHONDONTWRITEBYTECODE', undefined);
     const client = await openPlace();
     const group = await collect(client);
     python = join(group.venv_path, 'bin/python');

@@ -1023,18 +1023,16 @@ GENERATOR = type(number for number in ())
 
 
 def wants_an_end(one):
-    """Whether something happens, or may happen, when the object goes: a file is written, a `finally` runs."""
+    """Whether something may happen when an object of such a kind goes: a file is written, a `finally` runs."""
     import _io
 
     kind = type(one)
     if kind is GENERATOR:
         frame = one.gi_frame
         return frame is not None and getattr(one, 'gi_suspended', frame.f_lasti >= 0)
-    if kind.__name__ in ('async_generator', 'coroutine'):
-        return True
     try:
         files = (_io.FileIO, _io.BufferedReader, _io.BufferedWriter, _io.BufferedRandom, _io.TextIOWrapper)
-        return hasattr(kind, '__del__') and not (kind in files and one.closed)
+        return not (kind in files and one.closed)
     except ValueError:  # a file that was taken apart
         return True
 
@@ -1046,7 +1044,15 @@ def thaw():
     """
     import gc
 
-    if hasattr(gc, 'unfreeze') and (len(sys._current_frames()) > 1 or any(map(wants_an_end, gc.get_objects()))):
+    if not hasattr(gc, 'unfreeze'):
+        return
+    left = gc.get_objects()
+    kinds = {
+        kind
+        for kind in set(map(type, left))
+        if hasattr(kind, '__del__') or kind.__name__ in ('generator', 'async_generator', 'coroutine')
+    }
+    if len(sys._current_frames()) > 1 or any([wants_an_end(one) for one in left if type(one) in kinds]):
         gc.unfreeze()
 
 

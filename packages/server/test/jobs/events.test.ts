@@ -356,14 +356,14 @@ describe('a stream', () => {
       expires: Infinity,
       isAllowed: () => Promise.resolve(true),
     });
-    await vi.waitFor(() => expect(count).toBe(4), 6000);
+    await vi.waitFor(() => expect(count).toBeGreaterThanOrEqual(4), 20_000);
     // one event is more than the buffer holds; the others were not written
     expect(body.readableLength).toBeLessThan(110_000);
     const first = drained(body);
     expect(first).toContain('"from 7 to 1"');
     expect(first).toContain('"2...');
     expect(first).not.toContain('"3...');
-    await vi.waitFor(() => expect(drained(body)).toMatch(/"from 2 to [5-9]"/), 3000);
+    await vi.waitFor(() => expect(drained(body)).toMatch(/"from 2 to \d+"/), 20_000);
     await watchers.close();
   });
 });
