@@ -92,39 +92,39 @@ interface Own extends JsonObject {
   zarr_url: string;
 }
 
-function planMany(own: Own[], { args, batchSize, indent }: ManyPlan): PlannedUnit[] {
+/** One after the other: there may be a million. */
+function* planMany<T>(
+  items: T[],
+  own: (item: T) => Own,
+  { args, batchSize, indent }: ManyPlan,
+): Generator<PlannedUnit> {
   const common = writeMembers(userArguments(args), indent);
-  const total = own.length;
-  return own.map((members, number) => ({
-    number,
-    is_init: false,
-    stem: unitStem({ number, batchSize, total }),
-    zarr_urls: [members.zarr_url],
-    args: objectOf([writeMembers(members, indent), common], indent),
-  }));
+  const total = items.length;
+  for (const [number, item] of items.entries()) {
+    const members = own(item);
+    yield {
+      number,
+      is_init: false,
+      stem: unitStem({ number, batchSize, total }),
+      zarr_urls: [members.zarr_url],
+      args: objectOf([writeMembers(members, indent), common], indent),
+    };
+  }
 }
 
 /** A process for each image. */
 export function planParallel({
   zarr_urls,
   ...plan
-}: ManyPlan & { zarr_urls: string[] }): { units: PlannedUnit[] } | { problem: string } {
+}: ManyPlan & { zarr_urls: string[] }): { units: Iterable<PlannedUnit> } | { problem: string } {
   const seen = new Set<string>();
   for (const url of zarr_urls) {
     if (seen.has(url)) return { problem: `The image ${url} is there twice. Remove one of the two from the dataset.` };
     seen.add(url);
   }
-  return {
-    units: planMany(
-      zarr_urls.map((zarr_url) => ({ zarr_url })),
-      plan,
-    ),
-  };
+  return { units: planMany(zarr_urls, (zarr_url) => ({ zarr_url }), plan) };
 }
 
 /** A process for each item that the init phase of a compound task gave back. */
-export const planCompute = ({ items, ...plan }: ManyPlan & { items: ParallelItem[] }): PlannedUnit[] =>
-  planMany(
-    items.map(({ zarr_url, init_args }) => ({ zarr_url, init_args })),
-    plan,
-  );
+export const planCompute = ({ items, ...plan }: ManyPlan & { items: ParallelItem[] }): Iterable<PlannedUnit> =>
+  planMany(items, ({ zarr_url, init_args }) => ({ zarr_url, init_args }), plan);

@@ -98,13 +98,13 @@ function run(state: State, task: Task): Ran {
   if (type === 'parallel') {
     const plan = planParallel({ zarr_urls: selected, args, batchSize: null });
     if ('problem' in plan) return { ...ran, problem: plan.problem };
-    compute(plan.units);
+    compute([...plan.units]);
   } else if (type.endsWith('compound')) {
     const init = planSingle({ type, zarr_dir: ZARR_DIR, zarr_urls: selected, args });
     const read = readInitOutput(wrote(init));
     ran.units.push({ ok: 'items' in read, zarr_urls: init.zarr_urls });
     if ('problem' in read) return { ...ran, problem: read.problem };
-    compute(planCompute({ items: read.items, args, batchSize: null }));
+    compute([...planCompute({ items: read.items, args, batchSize: null })]);
     if (read.items.length === 0) outputs.push({ image_list_updates: [], image_list_removals: [] });
     silentUrls = ran.problem === undefined ? selected : [];
     if (ran.problem !== undefined) for (const unit of ran.units) unit.ok = false;

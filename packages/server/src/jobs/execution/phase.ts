@@ -23,7 +23,7 @@ export interface Phase {
   width: number | null;
   warm: boolean;
   total: number;
-  units: () => PlannedUnit[];
+  units: () => Iterable<PlannedUnit>;
   /** Units whose end is stored already. */
   ended: Set<number>;
 }

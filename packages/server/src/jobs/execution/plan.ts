@@ -82,18 +82,19 @@ async function obstacle(
   return tooMany === undefined ? undefined : refused(tooMany);
 }
 
-function unitsOf(execution: Execution, task: SnapshotTask, urls: string[]): store.NewUnit[] {
+function* unitsOf(execution: Execution, task: SnapshotTask, urls: string[]): Generator<store.NewUnit> {
   const folder = taskFolder(execution, task);
   if (task.task.type !== 'parallel') {
     const logfile = logPath(folder, SINGLE_STEM);
-    return [{ number: 0, is_init: isCompound(task), logfile, zarr_urls: isConverter(task) ? [] : urls }];
+    yield { number: 0, is_init: isCompound(task), logfile, zarr_urls: isConverter(task) ? [] : urls };
+    return;
   }
   const width = widthOf(execution, task.workflowtask.meta_parallel);
   const batchSize = 'width' in width ? width.width : null;
-  return urls.map((url, number) => {
+  for (const [number, url] of urls.entries()) {
     const stem = unitStem({ number, batchSize, total: urls.length });
-    return { number, is_init: false, logfile: logPath(folder, stem), zarr_urls: [url] };
-  });
+    yield { number, is_init: false, logfile: logPath(folder, stem), zarr_urls: [url] };
+  }
 }
 
 export interface PlannedRun {

@@ -173,15 +173,24 @@ export interface NewUnit {
   zarr_urls: string[];
 }
 
+function* inPieces<T>(items: Iterable<T>): Generator<T[]> {
+  let piece: T[] = [];
+  for (const item of items) {
+    if (piece.push(item) < BATCH) continue;
+    yield piece;
+    piece = [];
+  }
+  if (piece.length > 0) yield piece;
+}
+
 /** Units with one statement for thousands; those with images become what the images' status points to. */
 export async function insertUnits(
   trx: Trx,
   runId: number,
-  units: NewUnit[],
+  units: Iterable<NewUnit>,
   cache: { dataset_id: number; workflowtask_id: number } | null,
 ): Promise<void> {
-  for (let start = 0; start < units.length; start += BATCH) {
-    const rows = units.slice(start, start + BATCH);
+  for (const rows of inPieces(units)) {
     await sql`
       insert into history_units (history_run_id, logfile, status, zarr_urls, number, is_init)
       select ${runId}, unit.logfile, 'submitted', unit.zarr_urls, unit.number, unit.is_init
