@@ -1,3 +1,5 @@
+import { svelte } from '@sveltejs/vite-plugin-svelte';
+import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
 
 /** What the server does without a database. */
@@ -25,6 +27,21 @@ export default defineConfig({
     projects: [
       { test: { name: 'contract', include: ['packages/contract/test/**/*.test.ts'] } },
       { test: { name: 'server alone', include: ALONE, testTimeout: 60_000, hookTimeout: 60_000 } },
+      { test: { name: 'web', include: ['packages/web/test/**/*.test.ts'], exclude: ['**/*.browser.test.ts'] } },
+      {
+        plugins: [svelte()],
+        test: {
+          name: 'web in a browser',
+          include: ['packages/web/test/**/*.browser.test.ts'],
+          browser: {
+            enabled: true,
+            headless: true,
+            screenshotFailures: false,
+            provider: playwright({ launchOptions: { executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] } }),
+            instances: [{ browser: 'chromium' as const }],
+          },
+        },
+      },
       serverOn('embedded'),
       serverOn('given'),
       {
