@@ -2,6 +2,8 @@ import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
 
+import { operations } from './packages/web/operations-plugin.ts';
+
 /** What the server does without a database. */
 const ALONE = ['engine', 'runners', 'files', 'demo-tasks'].map(
   (folder) => `packages/server/test/${folder}/**/*.test.ts`,
@@ -27,9 +29,12 @@ export default defineConfig({
     projects: [
       { test: { name: 'contract', include: ['packages/contract/test/**/*.test.ts'] } },
       { test: { name: 'server alone', include: ALONE, testTimeout: 60_000, hookTimeout: 60_000 } },
-      { test: { name: 'web', include: ['packages/web/test/**/*.test.ts'], exclude: ['**/*.browser.test.ts'] } },
       {
-        plugins: [svelte()],
+        plugins: [operations()],
+        test: { name: 'web', include: ['packages/web/test/**/*.test.ts'], exclude: ['**/*.browser.test.ts'] },
+      },
+      {
+        plugins: [svelte(), operations()],
         test: {
           name: 'web in a browser',
           include: ['packages/web/test/**/*.browser.test.ts'],

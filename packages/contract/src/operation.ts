@@ -85,3 +85,15 @@ export function operation<
     paginated: definition.paginated ?? false,
   };
 }
+
+/** What a caller of an operation gives; parts that may be left out are optional. */
+export type CallOf<O> =
+  O extends Operation<infer Params, infer Query, infer Body, unknown>
+    ? Part<'params', z.input<Params>> & Part<'query', z.input<Query>> & BodyPart<Body>
+    : never;
+
+/** What an operation answers. */
+export type AnswerOf<O> = O extends Operation<infer _Params, infer _Query, infer _Body, infer Answer> ? Answer : never;
+
+type Part<Name extends string, Value> = object extends Value ? { [N in Name]?: Value } : { [N in Name]: Value };
+type BodyPart<Body extends z.ZodType> = Body extends z.ZodUndefined ? object : Part<'body', z.input<Body>>;

@@ -1,0 +1,67 @@
+/** Numbers, times and sizes as pages show them. */
+
+/** U+202F: a space that does not break, narrower than others. */
+const THIN = '\u202f';
+
+/** `1 536` */
+export const formatCount = (count: number): string => String(count).replace(/\B(?=(\d{3})+(?!\d))/g, THIN);
+
+/** `1 image`, `6 images` */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${formatCount(count)} ${count === 1 ? one : many}`;
+
+const two = (value: number) => String(value).padStart(2, '0');
+
+/** `42:18` under an hour, `1 h 06 min` above. */
+export function formatDuration(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60)];
+  return hours > 0 ? `${hours} h ${two(minutes)} min` : `${minutes}:${two(whole % 60)}`;
+}
+
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
+
+/** `6.1 GB`; sizes count by thousands, as disks do. */
+export function formatBytes(bytes: number): string {
+  let [value, unit] = [bytes, 0];
+  while (value >= 999.5 && unit < UNITS.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  const text = unit === 0 || value >= 99.95 ? value.toFixed(0) : value.toFixed(1).replace(/\.0$/, '');
+  return `${text} ${UNITS[unit]}`;
+}
+
+/** Date and time in the reader's own zone and language. */
+export const formatTime = (timestamp: string): string =>
+  new Date(timestamp).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+const STEPS: [seconds: number, unit: Intl.RelativeTimeFormatUnit][] = [
+  [86_400 * 365, 'year'],
+  [86_400 * 30, 'month'],
+  [86_400 * 7, 'week'],
+  [86_400, 'day'],
+  [3600, 'hour'],
+  [60, 'minute'],
+];
+
+/** `3 hours ago` */
+export function formatAgo(timestamp: string, now = Date.now()): string {
+  const seconds = (now - Date.parse(timestamp)) / 1000;
+  const step = STEPS.find(([size]) => seconds >= size);
+  if (!step) return 'just now';
+  const words = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+  return words.format(-Math.floor(seconds / step[0]), step[1]);
+}
+
+/** The part before the @, which is how people call each other; the whole address where two are alike. */
+export const shortName = (email: string): string => email.split('@')[0]!;
+
+/** Two letters for an avatar: `m.keller@…` is MK. */
+export function initials(email: string): string {
+  const parts = shortName(email)
+    .split(/[._-]+/)
+    .filter((part) => part !== '');
+  const letters = parts.length > 1 ? parts[0]![0]! + parts.at(-1)![0]! : (parts[0] ?? '?').slice(0, 2);
+  return letters.toUpperCase();
+}

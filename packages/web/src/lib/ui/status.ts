@@ -1,0 +1,62 @@
+/**
+ * The states that things are in, as pages show them: a shape, a word and a colour (docs: visual language).
+ *
+ *     taskState({ status: 'submitted', progress: { running: 3, … }, … }) // { look: 'running', word: 'Running' }
+ */
+import type { Cause, Job, TaskStatus } from '@service/contract';
+
+export type Look = 'running' | 'waiting' | 'done' | 'warning' | 'failed' | 'stopped' | 'unset';
+
+export interface State {
+  look: Look;
+  word: string;
+}
+
+const CAUSE_WORDS: Record<Cause, string> = {
+  error: 'Error in the task',
+  memory: 'Killed for memory',
+  time_limit: 'Out of time',
+  signal: 'Ended by a signal',
+  start: 'Could not start',
+  output: 'Unusable output',
+  stopped: 'Stopped',
+  lost: 'Lost',
+};
+
+/** `Ended by signal 9` where the number is known. */
+export const causeWords = (cause: Cause | null, signal: number | null = null): string =>
+  cause === null ? 'Failed' : cause === 'signal' && signal !== null ? `Ended by signal ${signal}` : CAUSE_WORDS[cause];
+
+const isStopped = (job: Pick<Job, 'failure'>) => job.failure?.kind === 'stopped';
+
+export function jobState(
+  job: Pick<Job, 'status' | 'failure' | 'stop_requested_at' | 'stop_requested_by' | 'timestamp_first_unit'>,
+): State {
+  if (job.status === 'done') return { look: 'done', word: 'Done' };
+  if (job.status === 'failed') {
+    if (!isStopped(job)) return { look: 'failed', word: 'Failed' };
+    return { look: 'stopped', word: job.stop_requested_by ? `Stopped by ${job.stop_requested_by}` : 'Stopped' };
+  }
+  if (job.stop_requested_at !== null) return { look: 'stopped', word: 'Stopping' };
+  return job.timestamp_first_unit === null
+    ? { look: 'waiting', word: 'Waiting' }
+    : { look: 'running', word: 'Running' };
+}
+
+/** Of a task in a workflow, on the chosen dataset. */
+export function taskState(status: TaskStatus | null): State {
+  if (status === null) return { look: 'unset', word: 'Not run' };
+  if (!('progress' in status)) return { look: 'waiting', word: 'Waiting' };
+  const { progress, causes } = status;
+  if (status.status === 'submitted') {
+    const begun = progress.running + progress.done + progress.failed > 0;
+    return begun ? { look: 'running', word: 'Running' } : { look: 'waiting', word: 'Waiting' };
+  }
+  if (status.status === 'failed') {
+    const onlyStopped = (causes.stopped ?? 0) > 0 && Object.keys(causes).length === 1;
+    return onlyStopped ? { look: 'stopped', word: 'Stopped' } : { look: 'failed', word: 'Failed' };
+  }
+  if (!status.has_warnings) return { look: 'done', word: 'Done' };
+  const warned = status.num_images_with_warnings;
+  return { look: 'warning', word: warned > 0 ? `Done, ${warned} with warnings` : 'Done, with warnings' };
+}
