@@ -89,11 +89,31 @@ export function operation<
 /** What a caller of an operation gives; parts that may be left out are optional. */
 export type CallOf<O> =
   O extends Operation<infer Params, infer Query, infer Body, unknown>
-    ? Part<'params', z.input<Params>> & Part<'query', z.input<Query>> & BodyPart<Body>
+    ? Part<'params', Given<Params>> & Part<'query', Given<Query>> & BodyPart<Body>
     : never;
 
 /** What an operation answers. */
 export type AnswerOf<O> = O extends Operation<infer _Params, infer _Query, infer _Body, infer Answer> ? Answer : never;
 
+/**
+ * Readers take anything and say what is wrong with it, so that their input has no type. Callers give what comes out of them,
+ * and may leave out what has a default.
+ */
+type Given<S extends z.ZodType> =
+  z.output<S> extends readonly unknown[]
+    ? z.output<S>
+    : z.output<S> extends object
+      ? string extends keyof z.output<S>
+        ? object
+        : Flat<
+            { [K in Required<S>]: z.output<S>[K] } & {
+              [K in Exclude<keyof z.output<S>, Required<S>>]?: z.output<S>[K] | undefined;
+            }
+          >
+      : z.output<S>;
+type Required<S extends z.ZodType> = {
+  [K in keyof z.output<S>]: K extends keyof z.input<S> ? (object extends Pick<z.input<S>, K> ? never : K) : never;
+}[keyof z.output<S>];
+type Flat<T> = { [K in keyof T]: T[K] };
 type Part<Name extends string, Value> = object extends Value ? { [N in Name]?: Value } : { [N in Name]: Value };
-type BodyPart<Body extends z.ZodType> = Body extends z.ZodUndefined ? object : Part<'body', z.input<Body>>;
+type BodyPart<Body extends z.ZodType> = Body extends z.ZodUndefined ? object : Part<'body', Given<Body>>;

@@ -1,5 +1,15 @@
 import { apiVersion } from '#lib/server/api.ts';
+import { readNews } from '#lib/server/operator-files.ts';
 
 import type { PageServerLoad } from './$types';
 
-export const load: PageServerLoad = async () => ({ apiVersion: await apiVersion() });
+export const load: PageServerLoad = async ({ locals }) => ({
+  apiVersion: await apiVersion(),
+  news: await readNews(),
+  notice: locals.notice,
+  /** Signed in, and not yet somebody who may work. */
+  waits:
+    locals.user !== undefined &&
+    !locals.user.is_superuser &&
+    (!locals.user.is_verified || locals.user.profile_id === null),
+});

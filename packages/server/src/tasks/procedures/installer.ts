@@ -68,8 +68,6 @@ function uvInstaller(parts: Parts, uv: string): Installer {
     UV_NO_PROGRESS: '1',
     UV_PYTHON_DOWNLOADS: 'never',
     UV_NO_CONFIG: '1',
-    // pip does it by itself; without it every process of an account that may not write there compiles everything anew
-    UV_COMPILE_BYTECODE: '1',
     ...(cacheDir === null ? {} : { UV_CACHE_DIR: join(cacheDir, 'uv') }),
     ...(index.cert === null ? {} : { SSL_CERT_FILE: index.cert }),
   };

@@ -37,9 +37,9 @@ export interface CallOptions {
 
 const proxied = (path: string) => path.replace(/^\/(auth|admin)\//, '/api/$1/').replace(/\/$/, '');
 
-function queryOf(query: Record<string, unknown>): string {
+function queryOf(query: object): string {
   const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
+  for (const [name, value] of Object.entries(query) as [string, unknown][]) {
     if (value === undefined || value === null) continue;
     for (const one of Array.isArray(value) ? value : [value]) search.append(name, String(one));
   }
@@ -48,15 +48,17 @@ function queryOf(query: Record<string, unknown>): string {
 }
 
 interface Given {
-  params?: Record<string, unknown>;
-  query?: Record<string, unknown>;
+  params?: object;
+  query?: object;
   body?: unknown;
 }
 
 /** Where an operation is, seen from the browser. */
 export function addressOf(name: OperationName, { params = {}, query = {} }: Given = {}): string {
   const [, path] = operations[name]!;
-  const filled = path.replace(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent(String(params[key])));
+  const filled = path.replace(/\{(\w+)\}/g, (_, key: string) =>
+    encodeURIComponent(String((params as Record<string, unknown>)[key])),
+  );
   return proxied(filled) + queryOf(query);
 }
 
@@ -65,12 +67,13 @@ export async function call<Name extends OperationName>(
   given: CallOf<OperationNamed<Name>>,
   options: CallOptions = {},
 ): Promise<AnswerOf<OperationNamed<Name>>> {
-  const { body } = given as Given;
+  const parts: Given = given;
+  const { body } = parts;
   const [method] = operations[name]!;
   const isForm = body instanceof FormData;
   let response: Response;
   try {
-    response = await (options.fetch ?? fetch)(addressOf(name, given), {
+    response = await (options.fetch ?? fetch)(addressOf(name, parts), {
       method,
       ...(options.signal ? { signal: options.signal } : {}),
       ...(body === undefined ? {} : isForm ? { body } : { body: JSON.stringify(body), headers: JSON_HEADERS }),

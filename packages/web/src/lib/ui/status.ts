@@ -60,3 +60,17 @@ export function taskState(status: TaskStatus | null): State {
   const warned = status.num_images_with_warnings;
   return { look: 'warning', word: warned > 0 ? `Done, ${warned} with warnings` : 'Done, with warnings' };
 }
+
+interface LastJob {
+  status: string;
+  stopped: boolean;
+  has_warnings: boolean;
+}
+
+/** Of the newest job of a project, of which less is known. */
+export function lastJobState({ status, stopped, has_warnings }: LastJob): State {
+  if (stopped) return { look: 'stopped', word: 'Stopped' };
+  if (status === 'failed') return { look: 'failed', word: 'Failed' };
+  if (status === 'submitted') return { look: 'running', word: 'Running' };
+  return has_warnings ? { look: 'warning', word: 'Done, with warnings' } : { look: 'done', word: 'Done' };
+}

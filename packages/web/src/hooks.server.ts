@@ -1,0 +1,63 @@
+/** Around every request: whose it is, whether it may, and the headers of its answer. */
+import { PUBLIC_HELP_LINKS_BASE_URL, PUBLIC_SERVICE_DATA_URL } from '$app/env/public';
+import { error, redirect } from '@sveltejs/kit';
+import type { Handle, HandleServerError } from '@sveltejs/kit/hooks';
+import { randomUUID } from 'node:crypto';
+
+import { ApiProblem } from '#lib/api/problem.ts';
+import { guard } from '#lib/server/guard.ts';
+import { SECURITY_HEADERS, withCompanions } from '#lib/server/headers.ts';
+import { log } from '#lib/server/log.ts';
+import { readSession, takeNotice } from '#lib/server/session.ts';
+
+const ASSETS = '/_app/';
+const COMPANIONS = { data: PUBLIC_SERVICE_DATA_URL, help: PUBLIC_HELP_LINKS_BASE_URL };
+const NO_SESSION_NEEDED = new Set(['/alive', '/auth/token/logout']);
+
+function secure(response: Response): Response {
+  for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.headers.set(name, value);
+  const policy = response.headers.get('content-security-policy');
+  if (policy !== null) response.headers.set('content-security-policy', withCompanions(policy, COMPANIONS));
+  return response;
+}
+
+/** The session of the request; throws where the page guard turns it away. */
+async function enter(event: Parameters<Handle>[0]['event']): Promise<void> {
+  const { pathname, search } = event.url;
+  if (pathname.startsWith(ASSETS) || NO_SESSION_NEEDED.has(event.route.id ?? '')) return;
+  Object.assign(event.locals, await readSession(event));
+  if (pathname === '/' && event.request.method === 'GET') event.locals.notice = takeNotice(event);
+  // an address that is not there is not there for anybody
+  if (event.route.id === null) return;
+  const reads = event.request.method === 'GET' || event.request.method === 'HEAD';
+  const verdict = guard({ ...event.locals, pathname, address: reads ? pathname + search : undefined });
+  if (verdict === undefined) return;
+  if ('redirect' in verdict) redirect(302, verdict.redirect);
+  // pages are refused by their layout, which can show it properly
+  if (!reads) error(403, verdict.refused);
+}
+
+export const handle: Handle = async ({ event, resolve }) => {
+  const { pathname } = event.url;
+  Object.assign(event.locals, { user: undefined, apiAlive: true, impersonating: false } satisfies App.Locals);
+  if (pathname === '/api' || pathname.startsWith('/api/')) return resolve(event);
+  if (pathname.startsWith(ASSETS)) log.trace(`${event.request.method} ${pathname}`);
+  else log.info(`${event.request.method} ${pathname}`);
+  await enter(event);
+  return secure(await resolve(event));
+};
+
+const DEFECT = 'Something went wrong on our side. Try again; if it stays, tell the people who run this service.';
+
+export const handleError: HandleServerError = (caught) => {
+  if (caught.kind === 'unknown' && caught.error instanceof ApiProblem) {
+    const { status, message } = caught.error;
+    return { status: status || 503, message };
+  }
+  if (caught.kind !== 'unknown') return {};
+  const id = randomUUID();
+  const { error: reason, event } = caught;
+  const text = reason instanceof Error ? (reason.stack ?? reason.message) : String(reason);
+  log.error(`${event.request.method} ${event.url.pathname} failed (${id}): ${text}`);
+  return { message: DEFECT, id };
+};

@@ -1,0 +1,34 @@
+/** Who may open which page. */
+import type { User } from '@service/contract';
+
+export type Verdict = { redirect: string } | { refused: string } | undefined;
+
+export interface Visit {
+  pathname: string;
+  /** Path and query to come back to, for what can be opened again. */
+  address?: string | undefined;
+  apiAlive: boolean;
+  user: User | undefined;
+}
+
+export const ONLY_ADMINISTRATORS = 'Only administrators can open this page.';
+
+const startsWith = (pathname: string, prefix: string) => pathname === prefix || pathname.startsWith(`${prefix}/`);
+
+export const isPublic = (pathname: string) =>
+  pathname === '/' || startsWith(pathname, '/auth') || startsWith(pathname, '/alive');
+
+/** Has what every page beyond home needs. An administrator can give it to himself, in the admin area. */
+export const isAuthorised = (user: User) => user.is_superuser || (user.profile_id !== null && user.is_verified);
+
+export function guard({ pathname, address, apiAlive, user }: Visit): Verdict {
+  if (isPublic(pathname)) return undefined;
+  if (!apiAlive) return { redirect: '/?invalidate=true' };
+  if (user === undefined) {
+    const next = address === undefined ? '' : `&next=${encodeURIComponent(address)}`;
+    return { redirect: `/auth/login?invalidate=true${next}` };
+  }
+  if (!isAuthorised(user)) return { redirect: '/' };
+  if (startsWith(pathname, '/v2/admin') && !user.is_superuser) return { refused: ONLY_ADMINISTRATORS };
+  return undefined;
+}

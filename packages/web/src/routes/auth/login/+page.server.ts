@@ -1,0 +1,49 @@
+/** Sign-in with a password, sign-out, and the way back from impersonation. All of it works without script. */
+import { SERVICE_HIDE_BASIC_AUTH } from '$app/env/private';
+import { fail, redirect } from '@sveltejs/kit';
+
+import { currentUser } from '#lib/server/api.ts';
+import { readInvite } from '#lib/server/operator-files.ts';
+import { landingPage, ownAddress } from '#lib/server/return-address.ts';
+import { beginSession, endImpersonation, endSession } from '#lib/server/session.ts';
+import { isGuest, signIn, signOut, UNEXPECTED } from '#lib/server/sign-in.ts';
+
+import type { Actions, PageServerLoad } from './$types';
+
+export const trailingSlash = 'ignore';
+
+export const load: PageServerLoad = async ({ locals, url }) => ({
+  email: locals.user?.email,
+  impersonating: locals.impersonating,
+  hidePassword: SERVICE_HIDE_BASIC_AUTH,
+  invite: await readInvite(),
+  next: ownAddress(url.searchParams.get('next')),
+});
+
+const textOf = (form: FormData, name: string) => {
+  const value = form.get(name);
+  return typeof value === 'string' ? value : '';
+};
+
+export const actions: Actions = {
+  login: async ({ request, cookies, url, getClientAddress }) => {
+    const form = await request.formData();
+    const username = textOf(form, 'username');
+    const outcome = await signIn(username, textOf(form, 'password'), getClientAddress());
+    const problem = 'problem' in outcome ? outcome.problem : UNEXPECTED;
+    if ('problem' in outcome || !beginSession({ cookies, url }, outcome.token)) {
+      const guest = isGuest(username);
+      return fail(400, { problem, guest, username: guest ? '' : username });
+    }
+    const { user } = await currentUser(outcome.token);
+    redirect(302, landingPage(url.searchParams.get('next'), user));
+  },
+
+  logout: async ({ cookies, url }) => {
+    await signOut(cookies);
+    endSession({ cookies, url });
+    redirect(302, '/');
+  },
+
+  return: ({ cookies, url }) => redirect(302, endImpersonation({ cookies, url }) ? '/v2/admin' : '/auth/login'),
+};

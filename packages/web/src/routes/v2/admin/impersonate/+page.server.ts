@@ -1,0 +1,31 @@
+/** Looking at the service as somebody else. The own token stays in a cookie of its own, for the way back. */
+import { accounts, type AnswerOf } from '@service/contract';
+import { fail, redirect } from '@sveltejs/kit';
+
+import { askApi, causeOf, detailOf } from '#lib/server/api.ts';
+import { beginImpersonation, tokenOf } from '#lib/server/session.ts';
+
+import type { Actions } from './$types';
+
+const UNEXPECTED = 'This did not work. Try again; if it stays, look into the log of the service.';
+
+async function tokenFor(userId: string, token: string | undefined): Promise<{ token: string } | { problem: string }> {
+  if (!/^\d+$/.test(userId)) return { problem: 'Choose a person first.' };
+  try {
+    const response = await askApi(accounts.impersonate.path.replace('{user_id}', userId), { token });
+    if (!response.ok) return { problem: (await detailOf(response)) ?? UNEXPECTED };
+    return { token: ((await response.json()) as AnswerOf<typeof accounts.impersonate>).access_token };
+  } catch (reason) {
+    return { problem: `The service does not answer: ${causeOf(reason)}` };
+  }
+}
+
+export const actions: Actions = {
+  default: async ({ request, cookies, url }) => {
+    const user_id = (await request.formData()).get('user_id');
+    const outcome = await tokenFor(typeof user_id === 'string' ? user_id : '', tokenOf(cookies));
+    if ('problem' in outcome) return fail(400, { problem: outcome.problem });
+    if (!beginImpersonation({ cookies, url }, outcome.token)) return fail(400, { problem: UNEXPECTED });
+    redirect(302, '/v2/projects');
+  },
+};

@@ -1,0 +1,150 @@
+/** The built web server and a real API, as processes of their own, and a browser's part of talking to them. */
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, globSync, mkdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll } from 'vitest';
+
+import {
+  remove,
+  ROOT,
+  type Running,
+  startCommand,
+  startService,
+  temporaryFolder,
+} from '../../../../tests/support/processes.ts';
+
+const WEB = join(ROOT, 'packages/web');
+const BIN = join(ROOT, 'node_modules/.bin');
+const BUILT = join(WEB, 'build/index.js');
+const LOCK = join(tmpdir(), 'service-web-build.lock');
+const LONGEST_BUILD_MS = 120_000;
+export const START_MS = 180_000;
+
+const running: Running[] = [];
+const folders: string[] = [];
+
+afterAll(async () => {
+  for (const one of running) one.process.kill('SIGTERM');
+  await Promise.all(running.map((one) => one.ended));
+  for (const folder of folders) remove(folder);
+}, START_MS);
+
+export function folder(name: string): string {
+  const made = temporaryFolder(name);
+  folders.push(made);
+  return made;
+}
+
+const isBuilt = () =>
+  existsSync(BUILT) &&
+  globSync(['src/**/*.*', '*.{ts,json}', '../contract/src/**/*.ts'], { cwd: WEB }).every(
+    (file) => statSync(join(WEB, file)).mtimeMs < statSync(BUILT).mtimeMs,
+  );
+
+/** Test files run at the same time, and one build is enough for all. */
+async function locked(work: () => void): Promise<void> {
+  for (;;) {
+    try {
+      mkdirSync(LOCK);
+      break;
+    } catch {
+      const since = statSync(LOCK, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+      if (Date.now() - since > LONGEST_BUILD_MS) rmdirSync(LOCK);
+      else await sleep(200);
+    }
+  }
+  try {
+    work();
+  } finally {
+    rmdirSync(LOCK);
+  }
+}
+
+let copy: string | undefined;
+
+/** A copy of the build, which stays as it is when somebody builds again. */
+async function builtWeb(): Promise<string> {
+  if (copy !== undefined) return copy;
+  const target = join(folder('web'), 'build');
+  await locked(() => {
+    if (!isBuilt()) {
+      const { status, stdout, stderr } = spawnSync(join(BIN, 'vite'), ['build'], { cwd: WEB, encoding: 'utf8' });
+      if (status !== 0) throw new Error(`vite build:\n${stdout}${stderr}`);
+    }
+    cpSync(join(WEB, 'build'), target, { recursive: true });
+  });
+  writeFileSync(join(target, 'package.json'), '{"type": "module"}');
+  return (copy = target);
+}
+
+export const ADMIN = { username: 'admin@example.org', password: 'admin-password' };
+
+export async function startApi(environment: Record<string, string> = {}): Promise<{ url: string; running: Running }> {
+  const data = join(folder('web-api'), 'data');
+  const service = startService(['--port', '0', '--data-dir', data, '--admin-pwd', ADMIN.password], { environment });
+  running.push(service);
+  const [, url] = await service.said(/answers at (http:\/\/\S+)/);
+  return { url: url!, running: service };
+}
+
+/** Variables of a web server that has all it needs. */
+export const variables = (api: string) => ({
+  SERVICE_SERVER_HOST: api,
+  SERVICE_RUNNER_BACKEND: 'local',
+  HOST: '127.0.0.1',
+  PORT: '0',
+});
+
+export async function startWebProcess(environment: Record<string, string>): Promise<Running> {
+  const web = startCommand(join(BIN, 'node'), [await builtWeb()], { environment });
+  running.push(web);
+  return web;
+}
+
+export interface Web {
+  url: string;
+  output(): string;
+  get(path: string, headers?: Record<string, string>): Promise<Response>;
+  /** A form, as a browser without script sends it. */
+  post(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<Response>;
+}
+
+export async function startWeb(api: string, environment: Record<string, string> = {}): Promise<Web> {
+  const web = await startWebProcess({ ...variables(api), ...environment });
+  const [, url] = await web.said(/Listening on (http:\/\/\S+)/);
+  const accept = 'text/html';
+  return {
+    url: url!,
+    output: web.output,
+    get: (path, headers) => fetch(url + path, { redirect: 'manual', headers: { accept, ...headers } }),
+    post: (path, fields, headers) =>
+      fetch(url + path, {
+        method: 'POST',
+        redirect: 'manual',
+        body: new URLSearchParams(fields),
+        headers: { accept, origin: url!, ...headers },
+      }),
+  };
+}
+
+/** The cookies that an answer leaves, as a browser sends them back; expired ones are gone. */
+export function cookiesOf(response: Response): Record<string, string> {
+  const kept = response.headers
+    .getSetCookie()
+    .filter((line) => !/Expires=Thu, 01 Jan 1970|Max-Age=0(;|$)/i.test(line))
+    .map((line) => /^([^=]+)=([^;]*)/.exec(line)!);
+  return Object.fromEntries(kept.map(([, name, value]) => [name!, value!]));
+}
+
+export const cookieHeader = (cookies: Record<string, string>) => ({
+  cookie: Object.entries(cookies)
+    .map(([name, value]) => `${name}=${value}`)
+    .join('; '),
+});
+
+/** Signs in and gives back the header with the session. */
+export async function session(web: Web, who: { username: string; password: string } = ADMIN) {
+  return cookieHeader(cookiesOf(await web.post('/auth/login?/login', who)));
+}
