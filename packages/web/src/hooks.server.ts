@@ -5,6 +5,7 @@ import type { Handle, HandleServerError } from '@sveltejs/kit/hooks';
 import { randomUUID } from 'node:crypto';
 
 import { ApiProblem } from '#lib/api/problem.ts';
+import { isTheme, THEME_COOKIE } from '#lib/frame/theme.ts';
 import { guard } from '#lib/server/guard.ts';
 import { SECURITY_HEADERS, withCompanions } from '#lib/server/headers.ts';
 import { log } from '#lib/server/log.ts';
@@ -44,7 +45,9 @@ export const handle: Handle = async ({ event, resolve }) => {
   if (pathname.startsWith(ASSETS)) log.trace(`${event.request.method} ${pathname}`);
   else log.info(`${event.request.method} ${pathname}`);
   await enter(event);
-  return secure(await resolve(event));
+  const theme = event.cookies.get(THEME_COOKIE);
+  const chosen = isTheme(theme) ? theme : '';
+  return secure(await resolve(event, { transformPageChunk: ({ html }) => html.replace('%theme%', chosen) }));
 };
 
 const DEFECT = 'Something went wrong on our side. Try again; if it stays, tell the people who run this service.';

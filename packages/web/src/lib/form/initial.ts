@@ -44,7 +44,9 @@ function emptyValue(field: Field, prepared: PreparedSchema, { required, open }: 
     case 'constant':
       return field.constant;
     case 'object':
-      return Object.fromEntries(field.properties.map((property) => [property.key, part(property.schema, property.required)]));
+      return Object.fromEntries(
+        field.properties.map((property) => [property.key, part(property.schema, property.required)]),
+      );
     case 'list':
       return required ? Array.from({ length: field.min }, () => part(field.items)) : [];
     case 'tuple':

@@ -11,7 +11,8 @@ type Join = (a: unknown, b: unknown) => unknown;
 const lower: Join = (a, b) => Math.min(a as number, b as number);
 const higher: Join = (a, b) => Math.max(a as number, b as number);
 const either: Join = (a, b) => [...new Set([...(a as string[]), ...(b as string[])])];
-const both: Join = (a, b) => (a as unknown[]).filter((value) => (b as unknown[]).some((other) => sameJson(value, other)));
+const both: Join = (a, b) =>
+  (a as unknown[]).filter((value) => (b as unknown[]).some((other) => sameJson(value, other)));
 const sharedSchemas: Join = (a, b) => {
   const [first, second] = [a as Record<string, unknown>, b as Record<string, unknown>];
   const shared = Object.keys(first).filter((key) => Object.hasOwn(second, key));

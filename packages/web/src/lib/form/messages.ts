@@ -60,7 +60,9 @@ const WORDS: Record<string, (broken: Broken) => string> = {
   else: () => 'These values do not go together: a condition of the schema asks for something else (“else”).',
   not: ({ rule }) => {
     const names = excluded(rule);
-    return names.length > 1 ? `${quoted(names)} cannot be set together.` : 'This combination of values is not possible.';
+    return names.length > 1
+      ? `${quoted(names)} cannot be set together.`
+      : 'This combination of values is not possible.';
   },
 };
 

@@ -56,7 +56,7 @@ const LIMITS = ['maximum', 'minimum', 'exclusiveMaximum', 'exclusiveMinimum', 'm
 const COUNTS = ['maxItems', 'minItems', 'maxProperties', 'minProperties', 'minContains', 'maxContains'];
 const NUMBERS = new Set([...LIMITS, ...COUNTS]);
 const AS_IT_IS = new Set(['title', 'description', 'default', 'const', 'format', 'uniqueItems', 'dependentRequired']);
-const TYPES = ['string', 'integer', 'number', 'boolean', 'object', 'array', 'null'];
+const TYPES: unknown[] = ['string', 'integer', 'number', 'boolean', 'object', 'array', 'null'];
 
 /** Where a local reference points to, or undefined. */
 export function target(root: Schema, reference: string): Schema | undefined {
@@ -79,23 +79,20 @@ const usable = (pattern: unknown): boolean => {
 /** What is left of a keyword that is neither a schema nor holds schemas; undefined: leave it out. */
 function plainKeyword(key: string, value: unknown, at: string): unknown {
   if (AS_IT_IS.has(key)) return value;
+  if (key === '$ref') return localReference(value, at);
   if (NUMBERS.has(key)) return typeof plainJson(value) === 'number' ? plainJson(value) : undefined;
   if (key === 'pattern') return usable(value) ? value : undefined;
-  if (key === 'type') {
-    const types = Array.isArray(value) ? (value as unknown[]) : [value];
-    return types.every((type) => typeof type === 'string' && TYPES.includes(type)) ? value : undefined;
-  }
+  if (key === 'type') return [value].flat().every((type) => TYPES.includes(type)) ? value : undefined;
   if (key === 'enum' || key === 'required') {
     if (!Array.isArray(value)) throw new SchemaProblem(at, `${key} is not a list`);
     return key === 'enum' ? plainJson(value) : value;
   }
-  if (key === '$ref') {
-    if (typeof value !== 'string' || !value.startsWith('#')) {
-      throw new SchemaProblem(at, `${JSON.stringify(value)} points to another document`);
-    }
-    return value;
-  }
   return undefined;
+}
+
+function localReference(value: unknown, at: string): string {
+  if (typeof value === 'string' && value.startsWith('#')) return value;
+  throw new SchemaProblem(at, `${JSON.stringify(value)} points to another document`);
 }
 
 /** Writes the two spellings of tuples the way the validator's draft knows them. */
@@ -128,7 +125,7 @@ function visible(root: Schema): Schema {
   while (typeof shown['$ref'] === 'string' && !seen.has(shown['$ref'])) {
     seen.add(shown['$ref']);
     const { $ref, ...siblings } = shown;
-    shown = { ...target(root, $ref as string), ...siblings };
+    shown = { ...target(root, $ref), ...siblings };
   }
   const { properties, required } = shown;
   const kept = Object.entries(isObject(properties) ? properties : {}).filter(

@@ -31,7 +31,9 @@ function strip(value: unknown, schema: Schema | undefined, path: string, context
   if (Array.isArray(value)) return stripList(value, schema, path, context);
   if (!isObject(value)) return value;
   const entries = Object.entries(value)
-    .map(([key, item]) => [key, strip(item, partSchema(value, key, schema, context), under(path, key), context)] as const)
+    .map(
+      ([key, item]) => [key, strip(item, partSchema(value, key, schema, context), under(path, key), context)] as const,
+    )
     .filter(([, item]) => item !== undefined);
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }

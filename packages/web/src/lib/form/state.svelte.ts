@@ -29,6 +29,12 @@ export interface Form {
   flush(): void;
 }
 
+interface Choice {
+  owner: object;
+  path: string;
+  variant: number;
+}
+
 export const [getForm, provideForm] = createContext<Form>();
 
 /** How much longer than a check the form waits before the next one. */
@@ -37,24 +43,27 @@ const PAUSE = 4;
 export interface FormOptions {
   prepared: PreparedSchema;
   stored: unknown;
+  /** Edits that were not saved, to go on with. */
+  draft: unknown;
   readOnly: () => boolean;
   onchange: () => void;
 }
 
-export function createForm({ prepared, stored, readOnly, onchange }: FormOptions): Form {
-  let data = $state.raw(initialData(prepared, stored));
+export function createForm({ prepared, stored, draft, readOnly, onchange }: FormOptions): Form {
+  let data = $state.raw(
+    draft === undefined ? initialData(prepared, stored) : completed(draft, prepared.root, prepared),
+  );
   let errors = $state.raw(NO_ERRORS);
   let unreadable = $state(false);
   let timer: ReturnType<typeof setTimeout> | undefined;
   let lastCheckTook = 0;
-  const choices = new Map<object, { path: string; variant: number }>();
-  const complaints = new Set<object>();
+  let choices: Choice[] = [];
+  let complaints: object[] = [];
 
   function check() {
     timer = undefined;
     const start = performance.now();
-    const chosen = new Map([...choices.values()].map(({ path, variant }) => [path, variant]));
-    errors = validateForm(prepared, data, chosen);
+    errors = validateForm(prepared, data, choices);
     lastCheckTook = performance.now() - start;
   }
   function flush() {
@@ -94,18 +103,18 @@ export function createForm({ prepared, stored, readOnly, onchange }: FormOptions
     messagesAt: (path) => errors.at.get(path)?.join('\n') ?? '',
     isWrongWithin: (path) => errors.within.has(path),
     choose(owner, path, variant) {
-      const before = choices.get(owner);
+      const before = choices.find((choice) => choice.owner === owner);
       if (before?.path === path && before.variant === variant) return;
       if (before === undefined && variant === undefined) return;
-      if (variant === undefined) choices.delete(owner);
-      else choices.set(owner, { path, variant });
+      choices = choices.filter((choice) => choice !== before);
+      if (variant !== undefined) choices.push({ owner, path, variant });
       checkSoon();
     },
     complain(owner, isUnreadable) {
-      if (complaints.has(owner) === isUnreadable) return;
-      if (isUnreadable) complaints.add(owner);
-      else complaints.delete(owner);
-      unreadable = complaints.size > 0;
+      if (complaints.includes(owner) === isUnreadable) return;
+      complaints = complaints.filter((other) => other !== owner);
+      if (isUnreadable) complaints.push(owner);
+      unreadable = complaints.length > 0;
       checkSoon();
     },
     flush,

@@ -13,7 +13,7 @@ import { type PreparedSchema, type Schema, target } from './schema.ts';
 import { dataToSend, type KeptItems } from './sent.ts';
 
 /** Variants that a person chose, by the path of the value: without a tag the value does not tell. */
-export type Choices = ReadonlyMap<string, number>;
+export type Choices = readonly { path: string; variant: number }[];
 
 export interface Errors {
   /** Messages by the path of the field that shows them. */
@@ -28,7 +28,7 @@ export const NO_ERRORS: Errors = { at: new Map(), form: [], within: new Set() };
 
 export const isValid = (errors: Errors): boolean => errors.at.size === 0 && errors.form.length === 0;
 
-const NO_CHOICES: Choices = new Map();
+const chosenAt = (choices: Choices, path: string) => choices.find((choice) => choice.path === path)?.variant;
 
 function run(instance: unknown, schema: Schema, prepared: PreparedSchema): OutputUnit[] {
   const draft = prepared.dialect === 'pydantic_v1' ? '7' : '2020-12';
@@ -85,7 +85,7 @@ function failedUnion(unit: OutputUnit, instance: unknown, prepared: PreparedSche
   if (unit.keyword === 'anyOf') return { unit, branch: undefined, ambiguous };
   const above = ruleAt(unit.keywordLocation.slice(0, -'/oneOf'.length), prepared) as Schema;
   const field = fieldOf(above, prepared);
-  const chosenHere = field.kind === 'variants' ? variantOf(field, value, prepared, chosen.get(path)) : undefined;
+  const chosenHere = field.kind === 'variants' ? variantOf(field, value, prepared, chosenAt(chosen, path)) : undefined;
   return { unit, branch: chosenHere === undefined ? undefined : nonNull[chosenHere], ambiguous };
 }
 
@@ -136,7 +136,9 @@ function finding(unit: OutputUnit, instance: unknown, prepared: PreparedSchema):
   const path = pathOf(unit.instanceLocation);
   if (LEVELS.has(keyword)) return undefined;
   if (keywordLocation.includes('/propertyNames')) {
-    return keyword === 'propertyNames' ? undefined : { path, text: message({ keyword: 'propertyNames', rule: 0, value: 0 }) };
+    return keyword === 'propertyNames'
+      ? undefined
+      : { path, text: message({ keyword: 'propertyNames', rule: 0, value: 0 }) };
   }
   if (keyword === 'if') {
     return { path, text: message({ keyword: error.includes('"then"') ? 'then' : 'else', rule: 0, value: 0 }) };
@@ -181,7 +183,12 @@ function partOf(field: Field, key: string, value: unknown): Schema | null | unde
 }
 
 /** The nearest path that the form shows, and what the message has to name because it is deeper. */
-function shownAt(path: string, data: unknown, prepared: PreparedSchema, chosen: Choices): { path: string; rest: string } {
+function shownAt(
+  path: string,
+  data: unknown,
+  prepared: PreparedSchema,
+  chosen: Choices,
+): { path: string; rest: string } {
   let schema: Schema = prepared.root;
   let value = data;
   let shown = '';
@@ -189,7 +196,7 @@ function shownAt(path: string, data: unknown, prepared: PreparedSchema, chosen: 
   for (const [index, key] of keys.entries()) {
     let field = fieldOf(schema, prepared);
     while (field.kind === 'variants') {
-      const variant = field.variants[variantOf(field, value, prepared, chosen.get(shown)) ?? -1];
+      const variant = field.variants[variantOf(field, value, prepared, chosenAt(chosen, shown)) ?? -1];
       if (variant === undefined || (key === field.tag && variant.tags.length === 1)) return { path: shown, rest: '' };
       field = fieldOf(variant.schema, prepared);
     }
@@ -204,7 +211,7 @@ function shownAt(path: string, data: unknown, prepared: PreparedSchema, chosen: 
 }
 
 /** Checks the data of a form as it would be sent. */
-export function validateForm(prepared: PreparedSchema, data: unknown, chosen: Choices = NO_CHOICES): Errors {
+export function validateForm(prepared: PreparedSchema, data: unknown, chosen: Choices = []): Errors {
   const sent = dataToSend(prepared, data);
   const instance = plainJson(sent.data);
   const units = heard(run(instance, prepared.root, prepared), instance, prepared, chosen);

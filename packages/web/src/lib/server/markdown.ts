@@ -36,7 +36,7 @@ const RULE = /^ {0,3}([-*_])(?:\s*\1){2,}\s*$/;
 const BULLET = /^ {0,3}[-*+]\s+(.*)$/;
 const NUMBER = /^ {0,3}\d+[.)]\s+(.*)$/;
 const QUOTE = /^ {0,3}>\s?(.*)$/;
-const HTML = /^ {0,3}<\/?[a-z!]/i;
+const HTML = /^ {0,3}<(?!https?:)\/?[a-z!]/i;
 const isBlank = (line: string | undefined) => line === undefined || line.trim() === '';
 const beginsBlock = (line: string) => [FENCE, HEADING, RULE, BULLET, NUMBER, QUOTE].some((one) => one.test(line));
 
@@ -48,8 +48,8 @@ function takeList(lines: string[], item: RegExp): string[] {
     const text = item.exec(line)?.[1];
     if (text !== undefined) items.push(text);
     else if (items.length > 0 && !isBlank(line) && !beginsBlock(line)) items[items.length - 1] += `\n${line.trim()}`;
-    else if (isBlank(line) && item.test(lines[1] ?? '')) items[items.length - 1] += '';
-    else break;
+    // a blank line between two items does not end the list
+    else if (!isBlank(line) || !item.test(lines[1] ?? '')) break;
     lines.shift();
   }
   return items;

@@ -8,5 +8,5 @@ import type { RequestHandler } from './$types';
 export const GET: RequestHandler = ({ cookies }) => {
   const token = tokenOf(cookies);
   if (token === undefined) error(401, 'Sign in first.');
-  return text(token, { headers: { 'cache-control': 'no-store' } });
+  return text(token, { headers: { 'content-type': 'text/plain', 'cache-control': 'no-store' } });
 };
