@@ -35,6 +35,8 @@ export default defineConfig({
       },
       {
         plugins: [svelte(), operations()],
+        // found in the middle of a run, it would have everything loaded a second time
+        optimizeDeps: { include: ['@cfworker/json-schema'] },
         test: {
           name: 'web in a browser',
           include: ['packages/web/test/**/*.browser.test.ts'],

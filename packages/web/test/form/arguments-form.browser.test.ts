@@ -6,6 +6,7 @@ import { userEvent } from 'vitest/browser';
 import ArgumentsForm from '#lib/form/ArgumentsForm.svelte';
 import { type ArgumentsChange } from '#lib/form/blocks.ts';
 import { parseJson, writeJson } from '#lib/form/json.ts';
+import '#lib/styles/index.css';
 
 interface Given {
   values?: unknown;
@@ -66,7 +67,7 @@ describe('8.5 scalars', () => {
       { a: { type: 'string', title: 'Name', description: 'Letters *only*.', pattern: '^[a-z]*$' } },
       { extra: { required: ['a'] } },
     );
-    const input = screen.getByRole('textbox', { name: 'Name' });
+    const input = screen.getByRole('textbox', { name: 'Name (required)' });
     await expect.element(input).toHaveAccessibleDescription('Letters only. This is required.');
     await input.fill('A1');
     await expect.element(input).toHaveAccessibleDescription(/Does not fit the pattern/);
@@ -198,7 +199,7 @@ describe('8.5 blocks', () => {
     await expect.element(screen.getByRole('button', { name: /^Open/ })).toHaveAttribute('aria-expanded', 'true');
     const shut = screen.getByRole('button', { name: /^Shut/ });
     await expect.element(shut).toHaveAttribute('aria-expanded', 'false');
-    await expect.element(shut).toHaveTextContent(/needs attention/);
+    await expect.element(shut).toMatchTextContent(/needs attention/);
     await shut.click();
     await expect.element(screen.getByRole('textbox', { name: 'A' }).nth(1)).toHaveValue('q');
   });
@@ -404,9 +405,9 @@ describe('8.5 variants', () => {
     const select = screen.getByRole('combobox', { name: 'Variant of Either' });
     await expect.element(select).toHaveDisplayValue('By name');
     await select.selectOptions('By number');
-    await screen.getByRole('textbox', { name: 'N' }).fill('q');
+    await screen.getByRole('textbox', { name: 'N (required)' }).fill('q');
     await expect
-      .element(screen.getByRole('textbox', { name: 'N' }))
+      .element(screen.getByRole('textbox', { name: 'N (required)' }))
       .toHaveAccessibleDescription('Enter a whole number.');
     await expect.element(select).toHaveDisplayValue('By number');
     expect(last().valid).toBe(false);
@@ -428,7 +429,7 @@ describe('8.5 the form as a whole', () => {
     const { screen, sent } = await show({ a: { $ref: '#/$defs/Away' } }, { values: { a: 1 } });
     await expect
       .element(screen.getByRole('alert'))
-      .toHaveTextContent(/at #\/properties\/a\/\$ref: nothing is at #\/\$defs\/Away/);
+      .toMatchTextContent(/at #\/properties\/a\/\$ref: nothing is at #\/\$defs\/Away/);
     await screen.getByRole('textbox', { name: 'Compute arguments as JSON' }).fill('{"a": 2.0}');
     await expect.poll(() => writeJson(sent())).toBe('{"a":2.0}');
   });
@@ -438,7 +439,7 @@ describe('8.5 the form as a whole', () => {
       { a: { type: 'string' }, b: { type: 'string' } },
       { extra: { minProperties: 2 }, values: { a: 'x' } },
     );
-    await expect.element(screen.getByRole('alert')).toHaveTextContent('Give at least 2 entries.');
+    await expect.element(screen.getByRole('alert')).toMatchTextContent('Give at least 2 entries.');
   });
 
   test('40: read-only: values are seen, blocks unfold, nothing changes', async () => {
@@ -484,7 +485,7 @@ describe('8.5 the form as a whole', () => {
     await advanced.click();
     await screen.getByRole('textbox', { name: 'c' }).fill('q');
     const opened = screen.getByRole('button', { name: 'Advanced, 5 arguments' });
-    await opened.click();
+    (opened.element() as HTMLElement).click();
     await expect.element(screen.getByRole('textbox', { name: 'c' })).toBeVisible();
   });
 
@@ -499,10 +500,52 @@ describe('8.5 the form as a whole', () => {
     await text.fill('{\n  "a": 1.0,\n}');
     await expect.element(text).toHaveAccessibleDescription(/Line 3, column 1/);
     await expect.poll(() => last().readable).toBe(false);
+    await text.fill('{"a": null, "b": ""}');
+    await expect.poll(sent).toEqual({});
+    await expect.element(text).toHaveValue('{"a": null, "b": ""}');
     await text.fill('{"a": 5.0, "b": 1}');
     await expect.poll(() => writeJson(sent())).toBe('{"a":5.0,"b":1}');
     await screen.getByRole('button', { name: 'Form' }).click();
     await expect.element(screen.getByRole('textbox', { name: 'A', exact: true })).toHaveValue('5.0');
+  });
+
+  test('after a save nothing is changed any more, and a draft is gone on with', async () => {
+    const onchange = vi.fn<(change: ArgumentsChange) => void>();
+    const schemas = {
+      type: 'parallel',
+      args_schema_version: 'pydantic_v2',
+      args_schema_non_parallel: null,
+      args_schema_parallel: { type: 'object', properties: { a: { type: 'integer', title: 'A' } } },
+    };
+    const values = { args_parallel: { a: 1 } };
+    const screen = await render(ArgumentsForm, { schemas, values, draft: { args_parallel: { a: 2 } }, onchange });
+    await expect.element(screen.getByRole('textbox', { name: 'A' })).toHaveValue('2');
+    expect(onchange.mock.lastCall![0].changed).toBe(true);
+    await screen.rerender({ values: { args_parallel: { a: 2 } } });
+    await expect.poll(() => onchange.mock.lastCall![0].changed).toBe(false);
+  });
+
+  test('compound tasks have two blocks with headings', async () => {
+    const schema = { type: 'object', properties: { a: { type: 'string', title: 'A' } } };
+    const screen = await render(ArgumentsForm, {
+      schemas: {
+        type: 'compound',
+        args_schema_version: 'pydantic_v2',
+        args_schema_non_parallel: schema,
+        args_schema_parallel: schema,
+      },
+      values: {},
+    });
+    const headings = screen
+      .getByRole('heading')
+      .elements()
+      .map((heading) => heading.textContent);
+    expect(headings).toEqual(['Initialisation arguments', 'Compute arguments']);
+  });
+
+  test('a task without arguments says so', async () => {
+    const { screen } = await show({ zarr_url: { type: 'string' } });
+    await expect.element(screen.getByText('This task has no arguments.')).toBeVisible();
   });
 
   test('9: without a schema the arguments are free-form', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import { advancedKeys, blocksOf, differs, needHeadings } from '#lib/form/blocks.ts';
 import { type DraftStorage, draftsOf, isOutdated } from '#lib/form/drafts.ts';
+import { argumentsFile, readArgumentsFile } from '#lib/form/exchange.ts';
 import { entryOf, newEntry, problemsOf, valueOf, withType } from '#lib/form/freeform.ts';
 import { initialData } from '#lib/form/initial.ts';
 import { JsonSyntaxError, keysOf, parseJson, sameJson, under, writeJson } from '#lib/form/json.ts';
@@ -331,5 +332,27 @@ describe('8.5 row 36: descriptions', () => {
   test('nothing but web addresses becomes a link, and HTML stays text', () => {
     const text = '[a](javascript:alert(1)) <img src=x onerror=alert(1)>';
     expect(readMarkdown(text)).toEqual([{ kind: 'paragraph', pieces: [{ kind: 'text', text }] }]);
+  });
+});
+
+describe('5.12.5: files of arguments', () => {
+  test('what is written can be read, numbers as written', () => {
+    const file = argumentsFile('Segment Zellkérne (2)', {
+      args_parallel: parseJson('{"a":1.0}'),
+      args_non_parallel: null,
+    });
+    expect(file.name).toBe('args-segment-zellkerne-2.json');
+    expect(writeJson(readArgumentsFile(file.text))).toBe(
+      '{"values":{"args_non_parallel":null,"args_parallel":{"a":1.0}}}',
+    );
+  });
+
+  test.each([
+    ['{', 'This file is not JSON. Line 1, column 2: the text ends here; expected a name in quotation marks.'],
+    ['[]', 'This file has no arguments. Choose one with “args_parallel” or “args_non_parallel” in it.'],
+    ['{"a": 1}', 'This file has no arguments. Choose one with “args_parallel” or “args_non_parallel” in it.'],
+    ['{"args_parallel": [1]}', '“args_parallel” in this file is not a group of named values.'],
+  ])('%s is refused', (text, problem) => {
+    expect(readArgumentsFile(text)).toEqual({ problem });
   });
 });

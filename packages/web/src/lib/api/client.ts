@@ -54,7 +54,7 @@ interface Given {
 }
 
 /** Where an operation is, seen from the browser. */
-export function addressOf(name: OperationName, { params = {}, query = {} }: Given = {}): string {
+function addressOf(name: OperationName, { params = {}, query = {} }: Given = {}): string {
   const [, path] = operations[name]!;
   const filled = path.replace(/\{(\w+)\}/g, (_, key: string) =>
     encodeURIComponent(String((params as Record<string, unknown>)[key])),

@@ -44,7 +44,7 @@ export interface ArgumentsChange {
   readable: boolean;
 }
 
-export type BlockView =
+type BlockView =
   { kind: 'form'; prepared: PreparedSchema } | { kind: 'free' } | { kind: 'json'; problem: string };
 
 export interface ArgumentsBlock {

@@ -11,7 +11,7 @@ import { parseJson, writeJson } from './json.ts';
 
 export type DraftStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>;
 
-export interface DraftOf {
+interface DraftOf {
   workflowTask: number;
   /** `arguments`, `meta` … */
   part: string;

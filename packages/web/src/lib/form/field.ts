@@ -9,13 +9,13 @@ import { isObject, plainJson, sameJson } from './json.ts';
 import { resolved, type Trail } from './merge.ts';
 import { type PreparedSchema, type Schema } from './schema.ts';
 
-export interface Property {
+interface Property {
   key: string;
   schema: Schema;
   required: boolean;
 }
 
-export interface Variant {
+interface Variant {
   schema: Schema;
   title: string;
   /** The values of the tag that mean this variant. */

@@ -29,7 +29,7 @@ export type JsonObject = Record<string, unknown>;
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof NumberAsWritten);
 
-export const isNumber = (value: unknown): value is number | NumberAsWritten =>
+const isNumber = (value: unknown): value is number | NumberAsWritten =>
   typeof value === 'number' || value instanceof NumberAsWritten;
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;

@@ -24,7 +24,7 @@ const FILLED_BY_THE_SERVICE = ['zarr_url', 'zarr_urls', 'init_args', 'zarr_dir']
 export type Schema = JsonObject;
 
 /** Which property tells variants apart, and which variant a value of it means. */
-export interface Discriminator {
+interface Discriminator {
   property: string | undefined;
   mapping: Map<string, number>;
 }

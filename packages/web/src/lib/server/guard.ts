@@ -15,11 +15,11 @@ export const ONLY_ADMINISTRATORS = 'Only administrators can open this page.';
 
 const startsWith = (pathname: string, prefix: string) => pathname === prefix || pathname.startsWith(`${prefix}/`);
 
-export const isPublic = (pathname: string) =>
+const isPublic = (pathname: string) =>
   pathname === '/' || startsWith(pathname, '/auth') || startsWith(pathname, '/alive');
 
 /** Has what every page beyond home needs. An administrator can give it to himself, in the admin area. */
-export const isAuthorised = (user: User) => user.is_superuser || (user.profile_id !== null && user.is_verified);
+const isAuthorised = (user: User) => user.is_superuser || (user.profile_id !== null && user.is_verified);
 
 export function guard({ pathname, address, apiAlive, user }: Visit): Verdict {
   if (isPublic(pathname)) return undefined;

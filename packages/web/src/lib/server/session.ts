@@ -25,7 +25,7 @@ const NOTICE_SECONDS = 300;
 type Visit = Pick<RequestEvent, 'cookies' | 'url'>;
 
 export const tokenOf = (cookies: Cookies): string | undefined => cookies.get(AUTH_COOKIE_NAME) || undefined;
-export const ownTokenOf = (cookies: Cookies): string | undefined => cookies.get(OWN) || undefined;
+const ownTokenOf = (cookies: Cookies): string | undefined => cookies.get(OWN) || undefined;
 
 function setCookie({ cookies, url }: Visit, name: string, token: string): boolean {
   const expires = expiryOf(token);

@@ -29,7 +29,7 @@ export function clashes(values: Values): string[] {
   return problems;
 }
 
-export function problemsOf(variables: Record<string, Variable>, environment: Environment): string[] {
+function problemsOf(variables: Record<string, Variable>, environment: Environment): string[] {
   const values: Record<string, unknown> = {};
   const problems = Object.entries(variables).flatMap(([name, { schema }]) => {
     const read = schema['~standard'].validate(environment[name]) as {

@@ -55,7 +55,7 @@ export function formatAgo(timestamp: string, now = Date.now()): string {
 }
 
 /** The part before the @, which is how people call each other; the whole address where two are alike. */
-export const shortName = (email: string): string => email.split('@')[0]!;
+const shortName = (email: string): string => email.split('@')[0]!;
 
 /** Two letters for an avatar: `m.keller@…` is MK. */
 export function initials(email: string): string {

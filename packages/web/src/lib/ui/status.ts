@@ -5,7 +5,7 @@
  */
 import type { Cause, Job, TaskStatus } from '@service/contract';
 
-export type Look = 'running' | 'waiting' | 'done' | 'warning' | 'failed' | 'stopped' | 'unset';
+type Look = 'running' | 'waiting' | 'done' | 'warning' | 'failed' | 'stopped' | 'unset';
 
 export interface State {
   look: Look;
