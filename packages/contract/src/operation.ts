@@ -93,7 +93,7 @@ export type CallOf<O> =
     : never;
 
 /** What an operation answers. */
-export type AnswerOf<O> = O extends Operation<infer _Params, infer _Query, infer _Body, infer Answer> ? Answer : never;
+export type AnswerOf<O> = O extends Operation<z.ZodType, z.ZodType, z.ZodType, infer Answer> ? Answer : never;
 
 /**
  * Readers take anything and say what is wrong with it, so that their input has no type. Callers give what comes out of them,

@@ -44,8 +44,7 @@ export interface ArgumentsChange {
   readable: boolean;
 }
 
-type BlockView =
-  { kind: 'form'; prepared: PreparedSchema } | { kind: 'free' } | { kind: 'json'; problem: string };
+type BlockView = { kind: 'form'; prepared: PreparedSchema } | { kind: 'free' } | { kind: 'json'; problem: string };
 
 export interface ArgumentsBlock {
   name: BlockName;
