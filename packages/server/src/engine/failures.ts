@@ -29,8 +29,8 @@ const LAST_LINES = 5;
 const TRACEBACK = 'Traceback (most recent call last):';
 
 /** Colours, and what a progress bar wrote over, are for terminals. */
-// eslint-disable-next-line no-control-regex
-const COLOURS = /\u001b\[[\d;]*[A-Za-z]/g;
+const ESCAPE = String.fromCharCode(27);
+const COLOURS = new RegExp(`${ESCAPE}\\[[\\d;]*[A-Za-z]`, 'g');
 function shown(line: string): string {
   const text = line.replace(COLOURS, '').trimEnd();
   return text.slice(text.lastIndexOf('\r') + 1);

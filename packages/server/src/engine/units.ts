@@ -51,6 +51,13 @@ export const tooManyUnits = (count: number, limit: number): string | undefined =
     ? undefined
     : `This task would run ${count} times, and at most ${limit} are allowed. Choose fewer images with filters.`;
 
+/** Converters take no images: they make them. */
+export const isConverterType = (type: TaskType): boolean =>
+  type === 'converter_non_parallel' || type === 'converter_compound';
+
+/** Compound tasks have an init phase, which says what there is to do. */
+export const isCompoundType = (type: TaskType): boolean => type === 'compound' || type === 'converter_compound';
+
 /** These the service sets. A stored argument of such a name, from before that rule, does not get in the way. */
 const RESERVED = new Set(['zarr_dir', 'zarr_url', 'zarr_urls', 'init_args']);
 
@@ -67,7 +74,7 @@ interface SinglePlan {
 
 /** The one process of a non-parallel task, or the init phase of a compound one. Converters take no images. */
 export function planSingle({ type, zarr_dir, zarr_urls, args, indent }: SinglePlan): PlannedUnit {
-  const converter = type === 'converter_non_parallel' || type === 'converter_compound';
+  const converter = isConverterType(type);
   const members = [
     writeMembers({ zarr_dir }, indent),
     writeMembers(userArguments(args), indent),
@@ -75,7 +82,7 @@ export function planSingle({ type, zarr_dir, zarr_urls, args, indent }: SinglePl
   ];
   return {
     number: 0,
-    is_init: type === 'compound' || type === 'converter_compound',
+    is_init: isCompoundType(type),
     stem: SINGLE_STEM,
     zarr_urls: converter ? [] : zarr_urls,
     args: objectOf(members, indent),

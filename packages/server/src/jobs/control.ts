@@ -3,7 +3,7 @@ import type { Job, JobStatus, User } from '@service/contract';
 
 import type { Database } from '../db/index.ts';
 import { refuse } from '../http/index.ts';
-import { openProject } from '../projects/index.ts';
+import { findAnyJob, NO_JOB, openJob } from './reads.ts';
 import * as store from './store/control.ts';
 import { readJob } from './store/jobs.ts';
 
@@ -13,8 +13,6 @@ export interface ControlParts {
   attention: { look(): void };
 }
 
-const NO_JOB = 'There is no job with this id.';
-const NO_JOB_HERE = 'There is no job with this id in the project.';
 const OVER = 'The job has ended already.';
 
 async function stop({ db, attention }: ControlParts, jobId: number, user: User): Promise<void> {
@@ -29,15 +27,14 @@ export async function stopJob(
   user: User,
   { job_id, project_id }: { job_id: number; project_id?: number },
 ): Promise<void> {
-  const job = project_id === undefined ? await store.statusOf(parts.db, job_id) : undefined;
-  if (project_id === undefined && (job?.project_id ?? null) === null) throw refuse(404, NO_JOB);
-  const { project } = await openProject(parts.db, user, project_id ?? job!.project_id!, 'rwx');
-  if ((await store.statusOf(parts.db, job_id))?.project_id !== project.id) throw refuse(404, NO_JOB_HERE);
+  const place = project_id ?? (await findAnyJob(parts.db, job_id)).project_id;
+  if (place === null) throw refuse(404, NO_JOB);
+  await openJob(parts.db, user, { project_id: place, job_id }, 'rwx');
   await stop(parts, job_id, user);
 }
 
 export async function adminStopJob(parts: ControlParts, user: User, jobId: number): Promise<void> {
-  if (!(await store.statusOf(parts.db, jobId))) throw refuse(404, NO_JOB);
+  await findAnyJob(parts.db, jobId);
   await stop(parts, jobId, user);
 }
 

@@ -9,15 +9,14 @@ import {
   type User,
 } from '@service/contract';
 
-import type { Database } from '../db/index.ts';
-import { rowsOf } from '../db/index.ts';
-import { refuse } from '../http/index.ts';
+import { type Database, rowsOf } from '../db/index.ts';
+import { STATUS_KEY } from '../engine/filters.ts';
 import {
   countStatuses,
   type ImageSeen,
+  readSort,
   sliceOfSeenImages,
   splitStatus,
-  STATUS_KEY,
   type StatusOrder,
   valuesOf,
 } from '../projects/index.ts';
@@ -29,15 +28,7 @@ interface Shown {
   sort?: string | undefined;
 }
 
-function orderOf(sort = 'zarr_url'): StatusOrder {
-  const descending = sort.startsWith('-');
-  const by = descending ? sort.slice(1) : sort;
-  if (by === 'zarr_url' || by === 'status') return { by, descending };
-  if (by.startsWith('attribute:') && by.length > 'attribute:'.length) {
-    return { by: { attribute: by.slice('attribute:'.length) }, descending };
-  }
-  throw refuse(422, 'sort must be zarr_url, status or attribute:<key>, with - in front for descending.');
-}
+const orderOf = (sort = 'zarr_url'): StatusOrder => readSort(sort, ['zarr_url', 'status']);
 
 const asShown = ({ status, has_warnings, unit, ...image }: ImageSeen, shown: Shown): ImageWithStatus => ({
   ...image,

@@ -17,7 +17,7 @@ import type { JobFiles } from './files/index.ts';
 import * as store from './store/jobs.ts';
 import { taskStatuses } from './task-statuses.ts';
 
-const NO_JOB = 'There is no job with this id.';
+export const NO_JOB = 'There is no job with this id.';
 
 /** The check that every operation on a job of a project begins with. */
 export async function openJob(
@@ -95,7 +95,7 @@ export async function queueOf(db: Database, job: Job): Promise<JobQueue> {
   const jobs_ahead = await store.countJobsAhead(db, job.id);
   const reason =
     jobs_ahead === 0
-      ? 'This job is next; it begins when the resource has room.'
-      : `${jobs(jobs_ahead)} submitted earlier on the same resource ${jobs_ahead === 1 ? 'goes' : 'go'} first.`;
+      ? 'This job is next; it begins when a place is free.'
+      : `${jobs(jobs_ahead)} submitted earlier on the same resource ${jobs_ahead === 1 ? 'has' : 'have'} not begun either.`;
   return { state: 'waiting', jobs_ahead, reason };
 }

@@ -2,14 +2,13 @@
 import type { Dataset, ImageFilters, User } from '@service/contract';
 
 import type { Database } from '../db/index.ts';
+import { STATUS_KEY } from '../engine/filters.ts';
+import { isConverterType } from '../engine/units.ts';
 import { refuse } from '../http/index.ts';
 import { openProject } from './access.ts';
 import { NO_FILTERS } from './images.ts';
 import { findDataset } from './store/datasets.ts';
 import * as store from './store/images.ts';
-
-/** Filters may ask for the status of an image under this name, as if it were an attribute. */
-export const STATUS_KEY = '__wftask_dataset_image_status__';
 
 /** Takes the status out of the attribute filters, since it is not stored with the image. */
 export function splitStatus(filters: ImageFilters, workflowtask_id: number) {
@@ -29,8 +28,6 @@ export async function ambiguousTypes(
   return store.ambiguousTypes(db, dataset.id, filters, status);
 }
 
-const CONVERTERS = ['converter_compound', 'converter_non_parallel'];
-
 /** Images that the task before this one has not finished; none where that task makes its own images. */
 export async function nonProcessedImages(
   db: Database,
@@ -44,7 +41,7 @@ export async function nonProcessedImages(
   if (task === 'no workflow task') throw refuse(404, 'There is no task with this id in the workflow.');
   if (task.previous_id === null) return [];
   if (Object.keys(task.previous_output_types ?? {}).length > 0) return [];
-  if (CONVERTERS.includes(task.previous_type ?? '')) return [];
+  if (task.previous_type !== null && isConverterType(task.previous_type)) return [];
   const dataset = await findDataset(db, project, ids.dataset_id);
   if (!dataset) throw refuse(404, 'There is no dataset with this id in the project.');
   return store.imagesNotDone(db, dataset.id, filters, task.previous_id);

@@ -18,6 +18,7 @@ import {
 } from '@service/contract';
 
 import { brokenConstraint, type Database } from '../db/index.ts';
+import { passesAttributes, passesTypes } from '../engine/filters.ts';
 import { refuse, Streamed } from '../http/index.ts';
 import * as store from './store/images.ts';
 
@@ -71,16 +72,19 @@ export async function valuesOf(db: Database, datasetId: number): Promise<Pick<Im
   return { attributes, types: [...types].sort() };
 }
 
-function orderOf(sort: string | undefined): store.ImageOrder {
-  if (sort === undefined) return { by: 'position' };
+/** `-zarr_url`, `attribute:well`: one of the names, or an attribute, the largest first with - in front. */
+export function readSort<const Name extends string>(sort: string, names: readonly Name[]) {
   const descending = sort.startsWith('-');
   const by = descending ? sort.slice(1) : sort;
-  if (by === 'zarr_url') return { by, descending };
-  if (by.startsWith('attribute:') && by.length > 'attribute:'.length) {
-    return { by: { attribute: by.slice('attribute:'.length) }, descending };
-  }
-  throw refuse(422, 'sort must be zarr_url or attribute:<key>, with - in front for descending.');
+  const name = names.find((one) => one === by);
+  if (name !== undefined) return { by: name, descending };
+  const [, attribute] = /^attribute:(.+)$/s.exec(by) ?? [];
+  if (attribute !== undefined) return { by: { attribute }, descending };
+  throw refuse(422, `sort must be ${[...names, 'attribute:<key>'].join(' or ')}, with - in front for descending.`);
 }
+
+const orderOf = (sort: string | undefined): store.ImageOrder =>
+  sort === undefined ? { by: 'position' } : readSort(sort, ['zarr_url']);
 
 /** A page past the end shows the last one. */
 export async function queryImages(
@@ -112,17 +116,9 @@ function pageNumbers(total_count: number, { page, page_size: asked }: PageReques
   return { current_page: Math.min(page, last), page_size, total_count };
 }
 
-const asNumber = (value: Scalar) => (typeof value === 'string' ? value : Number(plain(value)));
-
 /** For the one image that was asked for by name: the rules that the index holds for many. */
-function passesFilters(image: Image, { attribute_filters, type_filters }: ImageFilters): boolean {
-  const types = Object.entries(type_filters).every(([key, value]) => (image.types[key] ?? false) === value);
-  const attributes = Object.entries(attribute_filters).every(([key, values]) => {
-    const own = image.attributes[key];
-    return own !== undefined && values.some((value) => asNumber(value) === asNumber(own));
-  });
-  return types && attributes;
-}
+const passesFilters = ({ types, attributes }: Image, { attribute_filters, type_filters }: ImageFilters): boolean =>
+  passesTypes(types, type_filters) && passesAttributes(attributes, attribute_filters);
 
 export async function changeImages(db: Database, dataset: Dataset, body: ImageBulk): Promise<{ changed: number }> {
   const filters = { type_filters: body.type_filters ?? {}, attribute_filters: body.attribute_filters ?? {} };

@@ -1,7 +1,7 @@
 export { openProject } from './access.ts';
 export { openDataset } from './datasets.ts';
-export { splitStatus, STATUS_KEY } from './image-checks.ts';
-export { valuesOf } from './images.ts';
+export { splitStatus } from './image-checks.ts';
+export { readSort, valuesOf } from './images.ts';
 export { datasetRoutes } from './routes/datasets.ts';
 export { projectRoutes } from './routes/projects.ts';
 export { sharingRoutes } from './routes/sharing.ts';

@@ -1,5 +1,6 @@
 /** What a job does with its tasks: which images they get, with which arguments they start, and what is known afterwards. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -378,6 +379,29 @@ it('every unit tells how it went', async () => {
     },
   });
   expect(job.failure).toMatchObject({ kind: 'task', num_images: 3, workflowtask_id: flow.steps[0] });
+});
+
+describe('a folder that lies where the one of the job was to be', () => {
+  it('fails the job and is left as it is: nothing is written there, zipped or removed', async () => {
+    const { pool } = service.database;
+    const taken = join(lab.root, 'taken');
+    mkdirSync(taken);
+    // large enough for the folder of a job to be removed after zipping
+    writeFileSync(join(taken, 'precious'), randomBytes(2 ** 21));
+    await pool.query(`
+      create function take_folder() returns trigger language plpgsql as $$ begin new.working_dir := '${taken}'; return new; end $$;
+      create trigger take_folder before update of working_dir on jobs for each row execute function take_folder()`);
+    try {
+      const job = await lab.run(await lab.workflow([{ type: 'parallel' }]), await lab.dataset(['a']));
+      expect(job).toMatchObject({ status: 'failed', failure: { kind: 'internal' }, workflow_log: null });
+      expect(job.log).toBe(`The folder of the job is there already: ${taken}`);
+      await until('the end of its work', async () => (await pool.query('select from background_work')).rowCount === 0);
+      expect(readdirSync(taken)).toEqual(['precious']);
+      expect(existsSync(`${taken}.zip`)).toBe(false);
+    } finally {
+      await pool.query('drop trigger take_folder on jobs; drop function take_folder()');
+    }
+  });
 });
 
 describe('the log of a job', () => {

@@ -268,7 +268,7 @@ describe('who may read', () => {
 });
 
 describe('what a job waits for', () => {
-  it('is the jobs of the same resource that came earlier', async () => {
+  it('is a place, behind the jobs of the same resource that came earlier and have not begun', async () => {
     const here = await addScene(service, []);
     const elsewhere = await addScene(service, []);
     const { db } = service.database;
@@ -287,12 +287,12 @@ describe('what a job waits for', () => {
     expect(await ask(first)).toEqual({
       state: 'waiting',
       jobs_ahead: 0,
-      reason: 'This job is next; it begins when the resource has room.',
+      reason: 'This job is next; it begins when a place is free.',
     });
     expect(await ask(second)).toEqual({
       state: 'waiting',
       jobs_ahead: 1,
-      reason: '1 job submitted earlier on the same resource goes first.',
+      reason: '1 job submitted earlier on the same resource has not begun either.',
     });
     await db
       .updateTable('jobs')
@@ -300,6 +300,8 @@ describe('what a job waits for', () => {
       .where('id', '=', first)
       .execute();
     expect(await ask(first)).toEqual({ state: 'running', jobs_ahead: null, reason: null });
+    // jobs that run share the places with who comes later
+    expect(await ask(second)).toMatchObject({ state: 'waiting', jobs_ahead: 0 });
     await db.updateTable('jobs').set({ status: 'failed' }).where('id', '=', first).execute();
     expect(await ask(first)).toEqual({ state: 'ended', jobs_ahead: null, reason: null });
     expect(await ask(second)).toMatchObject({ jobs_ahead: 0 });

@@ -15,30 +15,12 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
+import type { UnitEnd } from '../../src/runners/index.ts';
+
 const WORKER = fileURLToPath(new URL('../../src/runners/worker.py', import.meta.url));
 
-export interface End {
-  end: number;
-  time: number;
-  exit_code: number | null;
-  signal: number | null;
-  cpu: number;
-  memory: number | null;
-  out_of_memory: boolean;
-  warnings: number;
-  log_bytes: number;
-  output: string | null;
-  output_bytes: number;
-  output_too_large?: true;
-  output_not_text?: true;
-  problem: string | null;
-  stopped: boolean;
-  lost: boolean;
-  tail: string;
-}
-
 /** Of any kind: the first field names it. */
-export interface JournalRecord extends Partial<End> {
+export interface JournalRecord extends Partial<UnitEnd> {
   worker?: number;
   started?: string;
   boot?: string;
@@ -194,7 +176,8 @@ export function makeBatch(options: Options) {
     });
     return { process: worker, done };
   };
-  const ends = (): End[] => (records().filter((record) => 'end' in record) as End[]).sort((a, b) => a.end - b.end);
+  const ends = (): UnitEnd[] =>
+    (records().filter((record) => 'end' in record) as UnitEnd[]).sort((a, b) => a.end - b.end);
   return {
     batch,
     folder,

@@ -37,8 +37,10 @@ export const concernsJob = (error: unknown) =>
   !(error instanceof Left || error instanceof LeaseLost || error instanceof JobIsOver || isPassing(error));
 
 /** Stores something, however long the database is away, as long as the job is ours and not over. */
-export const write = <T>({ db, job, lease, leave }: Execution, work: (trx: Trx) => Promise<T>): Promise<T> =>
-  patiently(() => fenced(db, { jobId: job.id, lease }, work), leave);
+export const write = <T>(
+  { db, job, lease, leave }: Pick<Execution, 'db' | 'job' | 'lease' | 'leave'>,
+  work: (trx: Trx) => Promise<T>,
+): Promise<T> => patiently(() => fenced(db, { jobId: job.id, lease }, work), leave);
 
 export const read = <T>({ db, leave }: Execution, work: (db: Database) => Promise<T>): Promise<T> =>
   patiently(() => work(db), leave);

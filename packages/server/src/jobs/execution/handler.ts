@@ -108,24 +108,31 @@ function endOfDefect(jobId: number, error: Error): End {
   return failed(text ?? unknownErrorLog(jobId, error.stack ?? message), { kind: 'internal', message });
 }
 
-async function execute(parts: ExecutionParts, job: store.JobAtWork, context: WorkContext): Promise<void> {
+/** What the parts of a run of the handler know. */
+interface Task extends ExecutionParts {
+  job: store.JobAtWork;
+  resource: Resource | undefined;
+  context: WorkContext;
+}
+
+async function execute({ job, resource, context, ...parts }: Task): Promise<void> {
   const { db, log, runner, attention, limits } = parts;
   const { lease, signal: leave, attempt } = context;
-  const resource =
-    job.resource_id === null ? undefined : await patiently(() => findResource(db, job.resource_id!), leave);
+  const place = { db, job, lease, leave };
   const problem = await prepareFolders(job);
+  if (problem !== undefined) {
+    const end = failed(problem, { kind: 'internal', message: problem });
+    return write(place, (trx) => store.endJob(trx, job.id, end));
+  }
   const format = (time: Date, level: string, message: string) =>
     workflowLogLine(time, job.workflow_id ?? 0, job.id, level, message);
   const execution: Execution = {
-    db,
-    job,
-    lease,
+    ...place,
     runner,
     python: pythonOf(resource),
     runnerConfig: resource?.jobs_runner_config ?? {},
     limits,
     log: openWorkflowLog(join(job.working_dir, 'workflow.log'), format),
-    leave,
     stop: new AbortController(),
   };
   if (job.stop_requested) execution.stop.abort();
@@ -133,7 +140,7 @@ async function execute(parts: ExecutionParts, job: store.JobAtWork, context: Wor
   let end: End;
   try {
     greet(execution, attempt > 1);
-    end = problem === undefined ? await runTasks(execution) : failed(problem, { kind: 'internal', message: problem });
+    end = await runTasks(execution);
   } catch (error) {
     if (!concernsJob(error)) throw error;
     log.error(`Job ${job.id} failed unexpectedly`, error);
@@ -142,17 +149,13 @@ async function execute(parts: ExecutionParts, job: store.JobAtWork, context: Wor
     forget();
     await execution.log.close();
   }
-  await write(execution, (trx) => store.endJob(trx, job.id, end));
+  await write(place, (trx) => store.endJob(trx, job.id, end));
 }
 
 /** What a job leaves when it has ended: no processes, a zip, no files of the service. */
-async function cleanUp(
-  { db, log, runner }: ExecutionParts,
-  job: store.JobAtWork,
-  { signal }: WorkContext,
-): Promise<void> {
-  const resource =
-    job.resource_id === null ? undefined : await patiently(() => findResource(db, job.resource_id!), signal);
+async function cleanUp({ log, runner, job, resource }: Task): Promise<void> {
+  // a job that never began has no files; what lies where its folder was to be is somebody else's
+  if (!(await exists(job.service_folder))) return;
   try {
     await runner.end(job.service_folder, pythonOf(resource));
   } catch (error) {
@@ -166,22 +169,32 @@ async function cleanUp(
   await rm(job.service_folder, { recursive: true, force: true });
 }
 
+/** The job with what is needed to run it; undefined when it is not there. */
+async function open(parts: ExecutionParts, jobId: number, context: WorkContext): Promise<Task | undefined> {
+  const { db } = parts;
+  const job = await patiently(() => store.findJobAtWork(db, jobId), context.signal);
+  if (!job) return undefined;
+  const { resource_id } = job;
+  const resource =
+    resource_id === null ? undefined : await patiently(() => findResource(db, resource_id), context.signal);
+  return { ...parts, job, resource, context };
+}
+
 export function jobHandler(parts: ExecutionParts): Handler {
   return async (jobId, context) => {
-    const { db, log } = parts;
-    const job = await patiently(() => store.findJobAtWork(db, jobId), context.signal);
-    if (!job) return;
-    if (job.status === 'submitted') {
+    const task = await open(parts, jobId, context);
+    if (!task) return;
+    if (task.job.status === 'submitted') {
       try {
-        await execute(parts, job, context);
+        await execute(task);
       } catch (error) {
         if (error instanceof Left || error instanceof store.LeaseLost) return 'unfinished';
         if (context.signal.aborted) return 'unfinished';
         // ended by hand: nothing more is written, what it left is cleaned up
         if (!(error instanceof store.JobIsOver)) throw error;
-        log.info(`Job ${jobId} was ended by hand`);
+        parts.log.info(`Job ${jobId} was ended by hand`);
       }
     }
-    await cleanUp(parts, job, context);
+    await cleanUp(task);
   };
 }

@@ -3,15 +3,22 @@ import { join } from 'node:path';
 
 import { effectiveTypeFilters, nextTypeFilters, STATUS_KEY } from '../../engine/filters.ts';
 import { contradiction } from '../../engine/type-filters.ts';
-import { parallelWidth, SINGLE_STEM, taskFolderName, tooManyUnits, unitStem } from '../../engine/units.ts';
+import {
+  isCompoundType,
+  isConverterType,
+  parallelWidth,
+  SINGLE_STEM,
+  taskFolderName,
+  tooManyUnits,
+  unitStem,
+} from '../../engine/units.ts';
 import { countImages, rememberImages, selectUrls } from '../../projects/index.ts';
 import type { SnapshotTask } from '../snapshot.ts';
 import * as store from '../store/execution.ts';
 import { type Execution, write } from './execution.ts';
 
-export const isConverter = ({ task }: SnapshotTask) =>
-  task.type === 'converter_non_parallel' || task.type === 'converter_compound';
-export const isCompound = ({ task }: SnapshotTask) => task.type === 'compound' || task.type === 'converter_compound';
+export const isConverter = ({ task }: SnapshotTask) => isConverterType(task.type);
+export const isCompound = ({ task }: SnapshotTask) => isCompoundType(task.type);
 
 export const taskFolder = ({ job }: Execution, { workflowtask, task }: SnapshotTask) =>
   join(job.working_dir, taskFolderName(workflowtask.order, task.name));

@@ -1,11 +1,11 @@
 /** The SQL of stopping jobs and of labelling them by hand. */
 import { sql, type Transaction } from 'kysely';
 
-import type { JobFailure, JobStatus } from '@service/contract';
+import type { JobFailure } from '@service/contract';
 
 import type { Database, Tables } from '../../db/index.ts';
 
-/** The first request counts. Undefined for a job that has ended or does not exist. */
+/** The first request counts. False for a job that has ended or does not exist. */
 export async function requestStop(db: Database, jobId: number, email: string): Promise<boolean> {
   const result = await db
     .updateTable('jobs')
@@ -17,13 +17,6 @@ export async function requestStop(db: Database, jobId: number, email: string): P
     .where('status', '=', 'submitted')
     .executeTakeFirst();
   return result.numUpdatedRows > 0n;
-}
-
-export async function statusOf(
-  db: Database | Transaction<Tables>,
-  jobId: number,
-): Promise<{ status: JobStatus; project_id: number | null } | undefined> {
-  return db.selectFrom('jobs').select(['status', 'project_id']).where('id', '=', jobId).executeTakeFirst();
 }
 
 /** Holds a job until the transaction ends, so that nobody else settles it. */

@@ -176,7 +176,7 @@ export async function jobsWithoutLogs(db: Executor, jobIds: number[]): Promise<O
   });
 }
 
-/** The unfinished jobs of the same resource that began before this one. */
+/** The jobs of the same resource that were submitted before this one and have not begun either. */
 export async function countJobsAhead(db: Executor, jobId: number): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)
@@ -184,7 +184,7 @@ export async function countJobsAhead(db: Executor, jobId: number): Promise<numbe
     join projects on projects.id = job.project_id
     join projects other_project on other_project.resource_id = projects.resource_id
     join jobs other on other.project_id = other_project.id
-    where job.id = ${jobId} and other.status = 'submitted'
+    where job.id = ${jobId} and other.status = 'submitted' and other.timestamp_first_unit is null
       and (other.start_timestamp, other.id) < (job.start_timestamp, job.id)`.execute(db);
   return rows[0]!.count;
 }

@@ -6,7 +6,14 @@
  */
 import { type RawBuilder, sql } from 'kysely';
 
-import { type Image, type ImageCreate, type ImageFilters, NumberAsWritten, type Scalar } from '@service/contract';
+import {
+  type Image,
+  type ImageCreate,
+  type ImageFilters,
+  NumberAsWritten,
+  type Scalar,
+  type TaskType,
+} from '@service/contract';
 
 import type { Executor } from './access.ts';
 
@@ -306,7 +313,7 @@ export async function* imagesInBatches(
 interface PrecedingTask {
   order: number;
   previous_id: number | null;
-  previous_type: string | null;
+  previous_type: TaskType | null;
   previous_output_types: Record<string, boolean> | null;
 }
 
