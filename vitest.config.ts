@@ -31,7 +31,11 @@ export default defineConfig({
       { test: { name: 'server alone', include: ALONE, testTimeout: 60_000, hookTimeout: 60_000 } },
       {
         plugins: [operations()],
-        test: { name: 'web', include: ['packages/web/test/**/*.test.ts'], exclude: ['**/*.browser.test.ts'] },
+        test: {
+          name: 'web',
+          include: ['packages/web/test/**/*.test.ts'],
+          exclude: ['**/*.browser.test.ts', 'packages/web/test/site/**'],
+        },
       },
       {
         plugins: [svelte(), operations()],
@@ -47,6 +51,15 @@ export default defineConfig({
             provider: playwright({ launchOptions: { executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] } }),
             instances: [{ browser: 'chromium' as const }],
           },
+        },
+      },
+      {
+        test: {
+          name: 'site',
+          include: ['packages/web/test/site/**/*.test.ts'],
+          globalSetup: ['packages/web/test/site/setup.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 240_000,
         },
       },
       serverOn('embedded'),

@@ -2,6 +2,7 @@ import adapter from '@sveltejs/adapter-node';
 import { sveltekit } from '@sveltejs/kit/vite';
 import { defineConfig } from 'vite';
 
+import { demo } from './demo-plugin.ts';
 import { operations } from './operations-plugin.ts';
 
 /** The one style attribute that is let through: Kit hides its own #svelte-announcer with it (sveltejs/kit#14247). */
@@ -10,6 +11,7 @@ const ANNOUNCER_STYLE = 'sha256-S8qMpvofolR8Mpjy4kQvEm7m1q8clzU4dfDH0AmvZjo=';
 export default defineConfig({
   plugins: [
     operations(),
+    demo(),
     sveltekit({
       adapter: adapter(),
       csp: {

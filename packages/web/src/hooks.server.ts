@@ -6,12 +6,13 @@ import { randomUUID } from 'node:crypto';
 
 import { ApiProblem } from '#lib/api/problem.ts';
 import { isTheme, THEME_COOKIE } from '#lib/frame/theme.ts';
-import { guard } from '#lib/server/guard.ts';
+import { guard, refusalForScripts } from '#lib/server/guard.ts';
 import { SECURITY_HEADERS, withCompanions } from '#lib/server/headers.ts';
 import { log } from '#lib/server/log.ts';
 import { readSession, takeNotice } from '#lib/server/session.ts';
 
 const ASSETS = '/_app/';
+const FOR_SCRIPTS = '/demo/';
 const COMPANIONS = { data: PUBLIC_SERVICE_DATA_URL, help: PUBLIC_HELP_LINKS_BASE_URL };
 const NO_SESSION_NEEDED = new Set(['/alive', '/auth/token/logout']);
 
@@ -33,6 +34,7 @@ async function enter(event: Parameters<Handle>[0]['event']): Promise<void> {
   const reads = event.request.method === 'GET' || event.request.method === 'HEAD';
   const verdict = guard({ ...event.locals, pathname, address: reads ? pathname + search : undefined });
   if (verdict === undefined) return;
+  if ('redirect' in verdict && pathname.startsWith(FOR_SCRIPTS)) error(...refusalForScripts(event.locals));
   if ('redirect' in verdict) redirect(302, verdict.redirect);
   // pages are refused by their layout, which can show it properly
   if (!reads) error(403, verdict.refused);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import { fieldOf } from '#lib/form/field.ts';
 import { completed, initialData, switchedOn, variantValue } from '#lib/form/initial.ts';
-import { parseJson, typedNumber, writeJson } from '#lib/form/json.ts';
+import { parseJson, typedNumber, writeJson } from '#lib/json.ts';
 import { type Dialect, prepareSchema } from '#lib/form/schema.ts';
 import { dataToSend } from '#lib/form/sent.ts';
 import { type Errors, validateForm } from '#lib/form/validate.ts';

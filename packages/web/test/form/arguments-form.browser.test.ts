@@ -5,7 +5,7 @@ import { userEvent } from 'vitest/browser';
 
 import ArgumentsForm from '#lib/form/ArgumentsForm.svelte';
 import { type ArgumentsChange } from '#lib/form/blocks.ts';
-import { parseJson, writeJson } from '#lib/form/json.ts';
+import { parseJson, writeJson } from '#lib/json.ts';
 import '#lib/styles/index.css';
 
 interface Given {

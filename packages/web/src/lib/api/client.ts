@@ -8,7 +8,11 @@
 import operations from 'virtual:operations';
 import type { accounts, AnswerOf, CallOf, jobs, projects, tasks } from '@service/contract';
 
+import { parseJson, writeJson } from '../json.ts';
+import { toast } from '../ui/toasts.svelte.ts';
+import { clean } from './clean.ts';
 import { ApiProblem, problemOf } from './problem.ts';
+import { sessionEnd } from './session.ts';
 
 interface Areas {
   accounts: typeof accounts;
@@ -27,12 +31,18 @@ type OperationNamed<Name> = Name extends `${infer Area extends keyof Areas}.${in
     : never
   : never;
 
+export type Answer<Name extends OperationName> = AnswerOf<OperationNamed<Name>>;
+
 type Fetch = typeof fetch;
 
 export interface CallOptions {
   /** Kit's own fetch inside a load function. */
   fetch?: Fetch;
   signal?: AbortSignal;
+  /** Numbers stay as they were written, for arguments of tasks and what else is given back (json.ts). */
+  exact?: boolean;
+  /** Asked in the background: a session that is over is left to those who did something. */
+  quiet?: boolean;
 }
 
 const proxied = (path: string) => path.replace(/^\/(auth|admin)\//, '/api/$1/').replace(/\/$/, '');
@@ -53,8 +63,8 @@ interface Given {
   body?: unknown;
 }
 
-/** Where an operation is, seen from the browser. */
-function addressOf(name: OperationName, { params = {}, query = {} }: Given = {}): string {
+/** Where an operation is, seen from the browser: for links to downloads and for event streams. */
+export function addressOf(name: OperationName, { params = {}, query = {} }: Given = {}): string {
   const [, path] = operations[name]!;
   const filled = path.replace(/\{(\w+)\}/g, (_, key: string) =>
     encodeURIComponent(String((params as Record<string, unknown>)[key])),
@@ -62,29 +72,47 @@ function addressOf(name: OperationName, { params = {}, query = {} }: Given = {})
   return proxied(filled) + queryOf(query);
 }
 
-export async function call<Name extends OperationName>(
-  name: Name,
-  given: CallOf<OperationNamed<Name>>,
-  options: CallOptions = {},
-): Promise<AnswerOf<OperationNamed<Name>>> {
-  const parts: Given = given;
-  const { body } = parts;
-  const [method] = operations[name]!;
-  const isForm = body instanceof FormData;
-  let response: Response;
+const JSON_HEADERS = { 'content-type': 'application/json' };
+
+function encode(body: unknown): RequestInit {
+  if (body === undefined) return {};
+  if (body instanceof FormData) return { body };
+  const { value, changed } = clean(body);
+  if (changed.length > 0 && typeof window !== 'undefined')
+    toast(`Blanks and unseen signs were removed from ${changed.join(', ')}.`);
+  return { body: writeJson(value), headers: JSON_HEADERS };
+}
+
+async function ask(address: string, request: RequestInit, options: CallOptions): Promise<Response> {
   try {
-    response = await (options.fetch ?? fetch)(addressOf(name, parts), {
-      method,
+    return await (options.fetch ?? fetch)(address, {
+      ...request,
       ...(options.signal ? { signal: options.signal } : {}),
-      ...(body === undefined ? {} : isForm ? { body } : { body: JSON.stringify(body), headers: JSON_HEADERS }),
     });
   } catch (error) {
     if (options.signal?.aborted) throw error;
     throw new ApiProblem(0, 'The service does not answer. Look at your connection and try again.');
   }
-  if (!response.ok) throw await problemOf(response);
-  const text = await response.text();
-  return (text === '' ? undefined : JSON.parse(text)) as AnswerOf<OperationNamed<Name>>;
 }
 
-const JSON_HEADERS = { 'content-type': 'application/json' };
+async function answered(address: string, request: RequestInit, options: CallOptions): Promise<Response> {
+  const response = await ask(address, request, options);
+  const end = sessionEnd();
+  if (response.status !== 401 || end === undefined || options.quiet) return response;
+  if (options.fetch) end.leave();
+  await end.signInAgain();
+  return ask(address, request, options);
+}
+
+export async function call<Name extends OperationName>(
+  name: Name,
+  given: CallOf<OperationNamed<Name>>,
+  options: CallOptions = {},
+): Promise<Answer<Name>> {
+  const parts: Given = given;
+  const [method] = operations[name]!;
+  const response = await answered(addressOf(name, parts), { method, ...encode(parts.body) }, options);
+  if (!response.ok) throw await problemOf(response);
+  const text = await response.text();
+  return (text === '' ? undefined : options.exact ? parseJson(text) : JSON.parse(text)) as Answer<Name>;
+}

@@ -1,7 +1,7 @@
 /** Which blocks of arguments a task has, and how each is shown (web contract 5.12.5). */
 import { fieldOf } from './field.ts';
 import { startValue } from './initial.ts';
-import { isObject, sameJson, under } from './json.ts';
+import { isObject, sameJson, under } from '../json.ts';
 import { type Dialect, dialectOf, prepareSchema, type PreparedSchema, SchemaProblem } from './schema.ts';
 import { dataToSend } from './sent.ts';
 import { type Errors } from './validate.ts';

@@ -7,7 +7,7 @@
  * A draft belongs to a person and a workflow task. It knows the revision it was made from, so that the page can say when
  * the saved values changed meanwhile.
  */
-import { parseJson, writeJson } from './json.ts';
+import { parseJson, writeJson } from '../json.ts';
 
 export type DraftStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>;
 

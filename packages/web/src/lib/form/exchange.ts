@@ -1,6 +1,6 @@
 /** Arguments as a file: one JSON object with the blocks of a task, to take them to another workflow. */
 import { type ArgumentValues } from './blocks.ts';
-import { isObject, JsonSyntaxError, parseJson, writeJson } from './json.ts';
+import { isObject, JsonSyntaxError, parseJson, writeJson } from '../json.ts';
 
 const slug = (name: string) =>
   name

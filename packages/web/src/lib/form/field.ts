@@ -5,7 +5,7 @@
  *
  * Parts are schemas, not fields: they are looked at when they are shown, so a recursive schema is as good as any other.
  */
-import { isObject, plainJson, sameJson } from './json.ts';
+import { isObject, plainJson, sameJson } from '../json.ts';
 import { resolved, type Trail } from './merge.ts';
 import { type PreparedSchema, type Schema } from './schema.ts';
 

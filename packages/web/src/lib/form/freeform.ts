@@ -2,7 +2,7 @@
  * Values without a schema, as entries that can be half-finished: a name that is still empty, a number that is still "-".
  * Entries are plain data; changing one makes new ones along the way (web contract 9).
  */
-import { isObject, NumberAsWritten, typedNumber, writeJson } from './json.ts';
+import { isObject, NumberAsWritten, typedNumber, writeJson } from '../json.ts';
 
 export const ENTRY_TYPES = ['string', 'number', 'boolean', 'object', 'array', 'null'] as const;
 export type EntryType = (typeof ENTRY_TYPES)[number];

@@ -1,6 +1,6 @@
 /** What a form begins with (web contract 8.3): defaults for new arguments, stored ones completed with null. */
 import { fieldOf, type Field, type FieldOf, isContainer, schemaOfKey, variantByTag } from './field.ts';
-import { isObject, type JsonObject } from './json.ts';
+import { isObject, type JsonObject } from '../json.ts';
 import { type PreparedSchema, type Schema } from './schema.ts';
 
 /** Where in the schema we are: whether the value is required, and the references above (a recursive one ends in null). */

@@ -3,7 +3,7 @@
  *
  * Only for display: the validator sees the parts, so every one of them counts. Conditions (`if`) stay with the validator.
  */
-import { isObject, sameJson } from './json.ts';
+import { isObject, sameJson } from '../json.ts';
 import { type PreparedSchema, type Schema, target } from './schema.ts';
 
 type Join = (a: unknown, b: unknown) => unknown;

@@ -1,5 +1,5 @@
 /** What people read at a field whose value the schema refuses: short, with what to do. */
-import { isObject } from './json.ts';
+import { isObject } from '../json.ts';
 
 /** A broken rule: the keyword, what the schema says for it, and the value it was said about. */
 export interface Broken {

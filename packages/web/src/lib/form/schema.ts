@@ -8,7 +8,7 @@
  */
 import { dereference } from '@cfworker/json-schema';
 
-import { isObject, type JsonObject, keysOf, plainJson } from './json.ts';
+import { isObject, type JsonObject, keysOf, plainJson } from '../json.ts';
 
 export type Dialect = 'pydantic_v1' | 'pydantic_v2' | 'fractal_schema_v1';
 

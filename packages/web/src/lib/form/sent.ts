@@ -3,7 +3,7 @@
  * "not set" and are left out; elsewhere null is a value and everything goes as it is.
  */
 import { fieldOf, schemaOfKey, variantByTag } from './field.ts';
-import { isObject, under } from './json.ts';
+import { isObject, under } from '../json.ts';
 import { type PreparedSchema, type Schema } from './schema.ts';
 
 /** For every list that lost items: which of the form's items are left. Keys are paths in what is sent. */

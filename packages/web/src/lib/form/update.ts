@@ -6,7 +6,7 @@
  */
 import { fieldOf, schemaOfKey, variantByTag } from './field.ts';
 import { startValue } from './initial.ts';
-import { isObject } from './json.ts';
+import { isObject } from '../json.ts';
 import { type Dialect, prepareSchema, type PreparedSchema, type Schema, SchemaProblem } from './schema.ts';
 import { type Errors, validateForm } from './validate.ts';
 

@@ -7,7 +7,7 @@
 import { type OutputUnit, validate as check } from '@cfworker/json-schema';
 
 import { type Field, fieldOf, type FieldOf, schemaOfKey, variantByTag } from './field.ts';
-import { isObject, keysOf, plainJson, under } from './json.ts';
+import { isObject, keysOf, plainJson, under } from '../json.ts';
 import { message } from './messages.ts';
 import { type PreparedSchema, type Schema, target } from './schema.ts';
 import { dataToSend, type KeptItems } from './sent.ts';

@@ -32,3 +32,10 @@ export function guard({ pathname, address, apiAlive, user }: Visit): Verdict {
   if (startsWith(pathname, '/v2/admin') && !user.is_superuser) return { refused: ONLY_ADMINISTRATORS };
   return undefined;
 }
+
+/** The same for addresses that only scripts ask. They would follow a redirect and take a page for the answer. */
+export function refusalForScripts({ apiAlive, user }: Pick<Visit, 'apiAlive' | 'user'>): [status: number, why: string] {
+  if (!apiAlive) return [503, 'The service does not answer. Try again in a minute.'];
+  if (user === undefined) return [401, 'Sign in first.'];
+  return [403, 'Your account is not ready yet. Ask the people who run this service.'];
+}

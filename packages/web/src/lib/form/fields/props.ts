@@ -2,7 +2,7 @@
 import { type Component, createContext, type Snippet } from 'svelte';
 
 import { type Field, type FieldOf } from '../field.ts';
-import { isObject } from '../json.ts';
+import { isObject } from '../../json.ts';
 import { type Schema } from '../schema.ts';
 
 export interface FieldProps {

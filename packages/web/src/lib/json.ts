@@ -154,9 +154,9 @@ export function writeJson(value: unknown, indent = 0, margin = ''): string {
   const inner = margin + ' '.repeat(indent);
   const parts = Array.isArray(value)
     ? value.map((item) => writeJson(item, indent, inner))
-    : Object.entries(value).map(
-        ([key, item]) => `${JSON.stringify(key)}:${indent > 0 ? ' ' : ''}${writeJson(item, indent, inner)}`,
-      );
+    : Object.entries(value)
+        .filter(([, item]) => item !== undefined)
+        .map(([key, item]) => `${JSON.stringify(key)}:${indent > 0 ? ' ' : ''}${writeJson(item, indent, inner)}`);
   const [open, close] = Array.isArray(value) ? '[]' : '{}';
   if (parts.length === 0) return `${open}${close}`;
   return indent === 0

@@ -1,0 +1,85 @@
+/**
+ * Hears what happens with jobs while it happens.
+ *
+ *     const stop = watch(addressOf('jobs.projectEvents', { params }), { job: (job) => …, task: (news) => … });
+ *
+ * One stream a tab: a browser holds six connections to a server, and tabs that nobody looks at would block the others. So
+ * a hidden tab hears nothing, and is brought up to date by the snapshot that every stream begins with.
+ */
+import type { Job, TaskStatus } from '@service/contract';
+
+export interface TaskNews {
+  job_id: number;
+  workflowtask_id: number;
+  task_status: TaskStatus | null;
+}
+
+/** A job as streams tell it, without its log. */
+export type JobNews = Omit<Job, 'log'>;
+
+export interface LogNews {
+  /** Bytes before this text. */
+  offset: number;
+  text: string;
+}
+
+export interface Listeners {
+  job?: (job: JobNews) => void;
+  task?: (news: TaskNews) => void;
+  /** What changed is in the answer of the API: ask again. */
+  units?: () => void;
+  log?: (news: LogNews) => void;
+  /** False when the service does not answer; the stream comes back by itself. */
+  live?: (isLive: boolean) => void;
+}
+
+const FIRST_WAIT_MS = 3000;
+const LONGEST_WAIT_MS = 30_000;
+
+export function watch(address: string, listeners: Listeners): () => void {
+  let source: EventSource | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let wait = FIRST_WAIT_MS;
+
+  function hear<T>(name: string, tell: ((data: T) => void) | undefined) {
+    if (tell) source!.addEventListener(name, (event) => tell(JSON.parse((event as MessageEvent<string>).data) as T));
+  }
+
+  function open() {
+    source = new EventSource(address);
+    hear('job', listeners.job);
+    hear('task', listeners.task);
+    hear('units', listeners.units);
+    hear('log', listeners.log);
+    source.onopen = () => {
+      wait = FIRST_WAIT_MS;
+      listeners.live?.(true);
+    };
+    source.onerror = () => {
+      listeners.live?.(false);
+      // the browser tries again after a broken connection, but not after a refusal
+      if (source?.readyState !== EventSource.CLOSED) return;
+      close();
+      timer = setTimeout(open, wait);
+      wait = Math.min(wait * 2, LONGEST_WAIT_MS);
+    };
+  }
+
+  function close() {
+    clearTimeout(timer);
+    source?.close();
+    source = undefined;
+  }
+
+  function onvisibility() {
+    if (document.hidden) close();
+    else if (source === undefined) open();
+  }
+
+  document.addEventListener('visibilitychange', onvisibility);
+  if (!document.hidden) open();
+  return () => {
+    document.removeEventListener('visibilitychange', onvisibility);
+    close();
+  };
+}

@@ -1,0 +1,241 @@
+/**
+ * The whole service in a real browser: people with accounts of their own, pages in Chromium, and the API to prepare and to
+ * look behind the pages.
+ *
+ *     const anna = await person();
+ *     const project = await anna.project('Screen 7');
+ *     const page = await anna.open(`/v2/projects/${project.id}`);
+ *     await page.getByRole('button', { name: 'New dataset' }).click();
+ *     await looksWell(page, 'project');
+ */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, inject } from 'vitest';
+
+import type { Dataset, Job, Project, Task, TaskType, User, Workflow, WorkflowTask } from '@service/contract';
+
+import { type Client, clientOf } from '../../../server/test/support/server.ts';
+
+export const { web, api, password: ADMIN_PASSWORD } = inject('site');
+export const ADMIN = 'admin@example.org';
+export const PASSWORD = 'a-long-password';
+
+const ROOT = join(import.meta.dirname, '../../../..');
+/** Pictures are kept for people to look at. */
+const PICTURES = join(ROOT, 'test-results/pictures');
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const SCRIPTED = join(ROOT, 'packages/server/test/support/scripted_task.py');
+
+let browser: Browser;
+const contexts: BrowserContext[] = [];
+const folder = mkdtempSync(join(tmpdir(), 'service-site-'));
+
+beforeAll(async () => {
+  mkdirSync(PICTURES, { recursive: true });
+  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+});
+
+afterAll(async () => {
+  await browser?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+export async function tokenOf(username: string, password = PASSWORD): Promise<string> {
+  const { body, text } = await clientOf(api).raw('/auth/token/login/', {
+    method: 'POST',
+    body: new URLSearchParams({ username, password }),
+  });
+  if (body?.access_token === undefined) throw new Error(`${username} cannot sign in: ${text}`);
+  return body.access_token as string;
+}
+
+/** The answer of a call that must go well. */
+export async function good<T>(answer: ReturnType<Client['get']>): Promise<T> {
+  const { status, body, text } = await answer;
+  if (status >= 300) throw new Error(`${status}: ${text}`);
+  return body as T;
+}
+
+export interface Look {
+  width?: number;
+  height?: number;
+}
+
+/** A page of a browser of its own; with a token somebody is signed in. */
+export async function openPage(path: string, token?: string, { width = 1440, height = 900 }: Look = {}): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width, height }, baseURL: web, acceptDownloads: true });
+  contexts.push(context);
+  if (token !== undefined) await context.addCookies([{ name: 'fastapiusersauth', value: token, url: web }]);
+  const page = await context.newPage();
+  await goTo(page, path);
+  return page;
+}
+
+/** Goes to a page and waits until it can be used. */
+export async function goTo(page: Page, path: string): Promise<void> {
+  await page.goto(path);
+  await page.locator('html[data-ready]').waitFor();
+}
+
+export interface ScriptedTask {
+  name?: string;
+  type?: TaskType;
+  version?: string;
+  schema?: object;
+  schemaNonParallel?: object;
+  input_types?: Record<string, boolean>;
+  output_types?: Record<string, boolean>;
+  [more: string]: unknown;
+}
+
+export interface Submission {
+  first_task_index?: number;
+  last_task_index?: number;
+  [more: string]: unknown;
+}
+
+/** Somebody with an account, a profile and a project folder of their own. */
+export interface Person extends User {
+  token: string;
+  client: Client;
+  folder: string;
+  open(path: string, look?: Look): Promise<Page>;
+  project(name?: string): Promise<Project>;
+  dataset(project: Project, name?: string, images?: (string | Record<string, unknown>)[]): Promise<Dataset>;
+  /** A private task that does what its argument `plan` says (scripted_task.py). */
+  task(fields?: ScriptedTask): Promise<Task>;
+  workflow(project: Project, name: string, tasks: { task: Task; [field: string]: unknown }[]): Promise<Workflow>;
+  submit(project: Project, workflow: Workflow, dataset: Dataset, body?: Submission): Promise<Job>;
+  /** Waits until the job has ended. */
+  ended(job: Job): Promise<Job>;
+}
+
+const hasParallel = (type: TaskType) => ['parallel', 'compound', 'converter_compound'].includes(type);
+
+let adminClient: Client | undefined;
+export const admin = async (): Promise<Client> => (adminClient ??= clientOf(api, await tokenOf(ADMIN, ADMIN_PASSWORD)));
+
+export const asAdmin = async (path: string, look?: Look): Promise<Page> =>
+  openPage(path, await tokenOf(ADMIN, ADMIN_PASSWORD), look);
+
+let count = 0;
+const unique = () => `${process.pid}-${Date.now().toString(36)}-${++count}`;
+
+export interface PersonFields {
+  /** The beginning of the address. */
+  name?: string;
+  profile_id?: number | null;
+  /** What an administrator sets afterwards: is_verified, is_guest, is_superuser … */
+  patch?: Record<string, unknown>;
+}
+
+export async function person({ name = 'person', profile_id, patch = {} }: PersonFields = {}): Promise<Person> {
+  const client = await admin();
+  const [profile] = await good<{ id: number }[]>(client.get('/admin/v2/profile/'));
+  const email = `${name}.${unique()}@example.org`;
+  const own = mkdtempSync(join(folder, `${name}-`));
+  const created = await good<User>(
+    client.post('/auth/register/', {
+      email,
+      password: PASSWORD,
+      profile_id: profile_id === undefined ? profile!.id : profile_id,
+      project_dirs: [own],
+    }),
+  );
+  const user = await good<User>(client.patch(`/auth/users/${created.id}/`, { is_verified: true, ...patch }));
+  return inhabitant(user, own, await tokenOf(email).catch(() => ''));
+}
+
+function inhabitant(user: User, own: string, token: string): Person {
+  const client = clientOf(api, token);
+  return {
+    ...user,
+    token,
+    client,
+    folder: own,
+    open: (path, look) => openPage(path, token, look),
+    project: (name = `Project ${unique()}`) => good(client.post('/api/v2/project/', { name })),
+    async dataset(project, name = 'Plate', images = []) {
+      const dataset = await good<Dataset>(client.post(`/api/v2/project/${project.id}/dataset/`, { name }));
+      for (const image of images) {
+        const fields = typeof image === 'string' ? { zarr_url: image } : image;
+        const body = { ...fields, zarr_url: `${dataset.zarr_dir}/${String(fields['zarr_url'])}` };
+        await good(client.post(`/api/v2/project/${project.id}/dataset/${dataset.id}/images/`, body));
+      }
+      return dataset;
+    },
+    task({ name = `Task ${unique()}`, type = 'parallel', schema, schemaNonParallel, version = '1.0.0', ...more } = {}) {
+      const command = `python3 ${SCRIPTED}`;
+      return good(
+        client.post('/api/v2/task/?private=true', {
+          name,
+          type,
+          version,
+          ...(hasParallel(type) ? { command_parallel: command, args_schema_parallel: schema } : {}),
+          ...(type === 'parallel'
+            ? {}
+            : { command_non_parallel: command, args_schema_non_parallel: schemaNonParallel }),
+          ...(schema || schemaNonParallel ? { args_schema_version: 'pydantic_v2' } : {}),
+          ...more,
+        }),
+      );
+    },
+    async workflow(project, name, tasks) {
+      const base = `/api/v2/project/${project.id}/workflow/`;
+      const { id } = await good<Workflow>(client.post(base, { name }));
+      for (const { task, alias, description, ...fields } of tasks) {
+        const [step] = await good<WorkflowTask[]>(
+          client.post(`${base}${id}/wftask/`, [{ task_id: task.id, ...fields }]),
+        );
+        if (alias !== undefined || description !== undefined)
+          await good(client.patch(`${base}${id}/wftask/${step!.id}/`, { alias, description }));
+      }
+      return good(client.get(`${base}${id}/`));
+    },
+    submit: (project, workflow, dataset, body = {}) =>
+      good(
+        client.post(
+          `/api/v2/project/${project.id}/job/submit/?workflow_id=${workflow.id}&dataset_id=${dataset.id}`,
+          body,
+        ),
+      ),
+    async ended({ project_id, id }) {
+      const path = `/api/v2/project/${project_id}/job/${id}/`;
+      await expect
+        .poll(async () => (await good<Job>(client.get(path))).status, { timeout: 60_000 })
+        .not.toBe('submitted');
+      return good(client.get(path));
+    },
+  };
+}
+
+interface Violation {
+  id: string;
+  impact: string;
+  help: string;
+  nodes: { html: string; failureSummary: string }[];
+}
+
+const RULES = { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] };
+
+async function violations(page: Page): Promise<string[]> {
+  // through the debugger: the security policy of the page lets no foreign script in
+  await page.evaluate(`window.axe ?? (() => { ${AXE} })()`);
+  const found = await page.evaluate<Violation[]>(
+    `axe.run(document, ${JSON.stringify(RULES)}).then((r) => r.violations)`,
+  );
+  return found.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`));
+}
+
+/** No violation of WCAG 2.2 AA, in light and in dark; both are kept as pictures. */
+export async function looksWell(page: Page, name: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.screenshot({ path: join(PICTURES, `${name}-${colorScheme}.png`) });
+    expect(await violations(page), `${name}, ${colorScheme}`).toEqual([]);
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+}
