@@ -33,6 +33,7 @@ export default tseslint.config(
     // the client lives at the root of its origin, so that links are what they look like
     rules: { 'prefer-const': 'off', 'svelte/prefer-const': 'error', 'svelte/no-navigation-without-resolve': 'off' },
   },
+  { files: ['packages/web/**/*.ts'], rules: { 'svelte/no-navigation-without-resolve': 'off' } },
   {
     files: ['**/test/**/*.ts', 'tests/**/*.ts', 'bench/**/*.ts'],
     rules: {

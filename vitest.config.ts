@@ -58,6 +58,7 @@ export default defineConfig({
           name: 'site',
           include: ['packages/web/test/site/**/*.test.ts'],
           globalSetup: ['packages/web/test/site/setup.ts'],
+          expect: { poll: { timeout: 15_000 } },
           testTimeout: 120_000,
           hookTimeout: 240_000,
         },
