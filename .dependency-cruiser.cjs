@@ -19,6 +19,20 @@ module.exports = {
       to: { path: '^packages/server' },
     },
     {
+      name: 'the-web-client-comes-built',
+      comment:
+        'The service loads the build of the client when it runs. Of its sources it knows the type of what both hand over.',
+      severity: 'error',
+      from: { path: `^${server}` },
+      to: { path: '^packages/web', pathNot: '^packages/web/src/lib/server/mounted\\.ts$' },
+    },
+    {
+      name: 'the-mount-knows-no-domain',
+      severity: 'error',
+      from: { path: `^${server}/web/` },
+      to: { path: `^${server}/(?!web|settings|logging)` },
+    },
+    {
       name: 'db-knows-no-domain',
       severity: 'error',
       from: { path: `^${server}/db` },
@@ -81,7 +95,7 @@ module.exports = {
       from: { path: `^${server}/demo/` },
       to: { path: `^${server}/(?!(demo|accounts|db|settings)/)` },
     },
-    ...[...domains, 'demo'].map((domain) => ({
+    ...[...domains, 'demo', 'web'].map((domain) => ({
       name: `${domain}-has-one-door`,
       comment: `Other rooms use ${domain} through its index.ts.`,
       severity: 'error',

@@ -19,6 +19,7 @@ describe('an import in the wrong direction', () => {
     ['db-knows-no-domain', 'db/wrong-arrow.ts', '../settings/index.ts'],
     ['accounts-has-one-door', 'mail/wrong-arrow.ts', '../accounts/tokens.ts'],
     ['domains-do-not-look-up', 'accounts/wrong-arrow.ts', '../run.ts'],
+    ['the-web-client-comes-built', 'web/wrong-arrow.ts', '../../../web/src/lib/json.ts'],
     ['sql-only-in-stores', 'accounts/wrong-arrow.ts', 'kysely'],
   ])('is named: %s', (rule, file, target) => {
     const path = join(SERVER, file);

@@ -9,8 +9,7 @@ import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Plugin } from 'vite';
 
-const ID = 'virtual:demo';
-const RESOLVED = `\0${ID}`;
+const RESOLVED = '\0virtual:demo';
 const TASKS = join(import.meta.dirname, '../demo-tasks');
 
 async function wheel(): Promise<{ name: string; base64: string }> {
@@ -26,14 +25,16 @@ async function wheel(): Promise<{ name: string; base64: string }> {
 
 export const demo = (): Plugin => ({
   name: 'demo',
-  resolveId: (id) => (id === ID ? RESOLVED : undefined),
-  async load(id) {
-    if (id !== RESOLVED) return undefined;
-    const shown = JSON.parse(await readFile(join(TASKS, 'workflows.json'), 'utf8')) as object;
-    const made = await wheel().catch((reason: unknown) => {
-      this.warn(`The demo is left out, because its tasks cannot be built: ${String(reason)}`);
-      return null;
-    });
-    return `export default ${JSON.stringify({ ...shown, wheel: made })};`;
+  resolveId: { filter: { id: /^virtual:demo$/ }, handler: () => RESOLVED },
+  load: {
+    filter: { id: /^\0virtual:demo$/ },
+    async handler() {
+      const shown = JSON.parse(await readFile(join(TASKS, 'workflows.json'), 'utf8')) as object;
+      const made = await wheel().catch((reason: unknown) => {
+        this.warn(`The demo is left out, because its tasks cannot be built: ${String(reason)}`);
+        return null;
+      });
+      return `export default ${JSON.stringify({ ...shown, wheel: made })};`;
+    },
   },
 });

@@ -64,9 +64,15 @@ export function startCommand(command: string, args: string[], place: Place = {})
   };
 }
 
-/** `npm start` without npm around it, so that signals reach the service itself. */
-export const startService = (args: string[], place?: Place) =>
-  startCommand(join(BIN, 'node'), ['packages/server/bin/start.cjs', ...args], place);
+/**
+ * `npm start` without npm around it, so that signals reach the service itself. Pages are left out unless they are asked
+ * for: few tests look at them, and none should wait for them to be built.
+ */
+export const startService = (args: string[], place: Place = {}) =>
+  startCommand(join(BIN, 'node'), ['packages/server/bin/start.cjs', ...args], {
+    ...place,
+    environment: { SERVICE_WEB_CLIENT: 'false', ...place.environment },
+  });
 
 export function servicectl(args: string[], place: Place & { input?: string } = {}) {
   const done = spawnSync(join(BIN, 'node'), [join(ROOT, 'packages/server/bin/servicectl.cjs'), ...args], {

@@ -2,9 +2,9 @@
 import { Command, InvalidArgumentError } from 'commander';
 
 import { UnusableData } from './accounts/index.ts';
-import { showDemo } from './demo/index.ts';
 import { run } from './run.ts';
 import { SettingsError } from './settings/index.ts';
+import { WebSettingsError } from './web/index.ts';
 import { loadSettings } from './workplace.ts';
 
 function portNumber(text: string): string {
@@ -23,6 +23,7 @@ const command = new Command('npm start --')
     '--admin-project-dir <folder>',
     'its project folder (SERVICE_ADMIN_PROJECT_DIR, default <data folder>/projects)',
   )
+  .option('--no-web', 'the API alone, without the web client (SERVICE_WEB_CLIENT, default true)')
   .option('--demo', 'make a project with workflows that have run, to look at')
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
   .parse();
@@ -34,6 +35,7 @@ interface Options {
   adminEmail?: string;
   adminPwd?: string;
   adminProjectDir?: string;
+  web: boolean;
   demo?: true;
 }
 
@@ -47,13 +49,16 @@ try {
     SERVICE_ADMIN_EMAIL: options.adminEmail,
     SERVICE_ADMIN_PWD: options.adminPwd,
     SERVICE_ADMIN_PROJECT_DIR: options.adminProjectDir,
+    SERVICE_WEB_CLIENT: options.web ? undefined : 'false',
   });
   await run(settings, {
     setUp: true,
-    onReady: ({ administrator, ...place }) => {
-      const { address, settings: used } = place;
+    web: true,
+    onReady: async ({ administrator, ...place }) => {
+      const { address, web, settings: used } = place;
       const lines = [
         `The service answers at ${address}`,
+        ...(web === undefined ? [] : [`  Open            ${web}/`]),
         `  API reference   ${address}/docs`,
         `  Data folder     ${used.start.SERVICE_DATA_DIR}`,
       ];
@@ -64,12 +69,14 @@ try {
         );
       }
       console.log(`${lines.join('\n')}\nStop it with Ctrl-C.`);
-      if (options.demo) return showDemo({ ...place, email: administrator!.email });
+      if (!options.demo) return;
+      const { showDemo } = await import('./demo/index.ts');
+      await showDemo({ ...place, email: administrator!.email });
     },
   });
   process.exit(0);
 } catch (error) {
   if (!(error instanceof SettingsError || error instanceof UnusableData)) throw error;
   console.error(error.message);
-  process.exit(1);
+  process.exit(error instanceof WebSettingsError ? 2 : 1);
 }

@@ -18,7 +18,8 @@ import { type Logging } from './logging/index.ts';
 import { createService } from './service.ts';
 import { maskedSettings, type Settings, SettingsError } from './settings/index.ts';
 import { VERSION } from './version.ts';
-import { loggingFor, openWorkplace, type Workplace } from './workplace.ts';
+import { prepareWeb } from './web/index.ts';
+import { loggingFor, openWorkplace, settingsLookup, type Workplace } from './workplace.ts';
 
 const DEFAULT_ADMINISTRATOR = 'admin@example.org';
 
@@ -115,9 +116,13 @@ function untilStopped(stop: () => Promise<void>, graceSeconds: number, logging: 
 export interface RunOptions {
   /** Bring the schema up to date and create what a first start needs. */
   setUp: boolean;
+  /** Pages on the same port, unless the settings say otherwise. */
+  web: boolean;
   /** Told when the service answers. Work that it begins ends soon after `stopping`; the service waits for that. */
   onReady: (place: {
     address: string;
+    /** Where pages are opened, if there are any. */
+    web: string | undefined;
     settings: Settings;
     app: Awaited<ReturnType<typeof createService>>;
     db: Workplace['db'];
@@ -134,17 +139,28 @@ export async function run(given: Settings, options: RunOptions): Promise<void> {
   try {
     const administrator = options.setUp ? await setUp(workplace, logging) : undefined;
     if (!options.setUp) await requireCurrentSchema(workplace);
-    const app = await createService({ settings, database: workplace, logging });
+    const withPages =
+      settings.start.SERVICE_WEB_CLIENT === null ? options.web : settings.start.SERVICE_WEB_CLIENT === 'true';
+    const app = await createService({ settings, database: workplace, logging, withPages });
+    const pages = withPages ? prepareWeb(app, { settings, logging, lookup: settingsLookup() }) : undefined;
     const address = await listen(app, settings);
     const stopping = new AbortController();
-    const place = { address, settings, app, db: workplace.db, stopping: stopping.signal };
-    const work = options.onReady({ ...place, ...(administrator ? { administrator } : {}) });
+    let work = Promise.resolve();
     const stop = async () => {
       stopping.abort();
       await work;
       await app.close();
     };
-    await untilStopped(stop, settings.app.SERVICE_GRACEFUL_SHUTDOWN_TIME, logging);
+    const stopped = untilStopped(stop, settings.app.SERVICE_GRACEFUL_SHUTDOWN_TIME, logging);
+    work = (async () => {
+      const web = await pages?.open(address, stopping.signal);
+      const place = { address, web, settings, app, db: workplace.db, stopping: stopping.signal };
+      if (!stopping.signal.aborted) await options.onReady({ ...place, ...(administrator ? { administrator } : {}) });
+    })();
+    await Promise.race([stopped, work.then(() => stopped)]).catch(async (error: unknown) => {
+      await app.close();
+      throw error;
+    });
   } finally {
     await workplace.close();
     logging.logger('lifespan.teardown').info('Stopped');

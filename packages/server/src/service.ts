@@ -45,6 +45,8 @@ export interface ServiceParts {
   checkAnswers?: boolean;
   /** False where only the description of the API is wanted, and nothing is to be done. */
   background?: boolean;
+  /** Pages are on the same origin as the API. */
+  withPages?: boolean;
   /** The sign-in provider, where it is not the one of the settings. */
   provider?: Provider;
 }
@@ -157,6 +159,7 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
       upload: appSettings.SERVICE_MAX_UPLOAD_SIZE,
     },
     checkAnswers: parts.checkAnswers ?? false,
+    besidePages: parts.withPages ?? false,
   });
   serviceRoutes(api, parts);
   accountRoutes(api, { db: database.db, tokens, app: appSettings });

@@ -8,10 +8,13 @@ import { readSettings, settingSources, type Settings, SettingsError } from './se
 /** Settings given on the command line, under their variables' names; they win over the environment. */
 export type Given = Record<string, string | undefined>;
 
-export function loadSettings(given: Given = {}): Settings {
+/** Where settings are looked up, also those that are not the service's own. */
+export function settingsLookup(given: Given = {}): (name: string) => string | undefined {
   const sources = settingSources(process.env, process.cwd());
-  return readSettings((name) => given[name] ?? sources(name));
+  return (name) => given[name] ?? sources(name);
 }
+
+export const loadSettings = (given: Given = {}): Settings => readSettings(settingsLookup(given));
 
 export function loggingFor(settings: Settings): Logging {
   return createLogging({ level: settings.app.SERVICE_LOGGING_LEVEL, configFile: settings.app.LOG_CONFIG_FILE });

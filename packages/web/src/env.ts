@@ -60,7 +60,11 @@ export const variables = defineEnvVars({
   },
   PUBLIC_SERVICE_VOLE_VIEWER_URL: { public: true, description: 'Viewer of volumes.', schema: url },
   PUBLIC_SERVICE_FEATURE_EXPLORER_URL: { public: true, schema: url },
-  PUBLIC_ENABLE_HELP_LINKS: { public: true, schema: (value): boolean => text(value) === 'true' },
+  PUBLIC_ENABLE_HELP_LINKS: {
+    public: true,
+    description: 'Help icons and the user guide.',
+    schema: (value): boolean => (text(value) ?? String(dev)) === 'true',
+  },
   PUBLIC_HELP_LINKS_BASE_URL: { public: true, description: 'The user guide.', schema: or(urlOrPath, '/help') },
 
   WARNING_BANNER_PATH: { description: 'Plain text for every page.', schema: text },

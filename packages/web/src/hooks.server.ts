@@ -1,23 +1,34 @@
 /** Around every request: whose it is, whether it may, and the headers of its answer. */
+import { dev } from '$app/env';
+import { AUTH_COOKIE_NAME, ORIGIN } from '$app/env/private';
 import { PUBLIC_HELP_LINKS_BASE_URL, PUBLIC_SERVICE_DATA_URL } from '$app/env/public';
 import { error, redirect } from '@sveltejs/kit';
-import type { Handle, HandleServerError } from '@sveltejs/kit/hooks';
+import type { Handle, HandleServerError, ServerInit } from '@sveltejs/kit/hooks';
 import { randomUUID } from 'node:crypto';
 
 import { ApiProblem } from '#lib/api/problem.ts';
 import { isTheme, THEME_COOKIE } from '#lib/frame/theme.ts';
 import { guard, refusalForScripts } from '#lib/server/guard.ts';
-import { SECURITY_HEADERS, withCompanions } from '#lib/server/headers.ts';
+import { HEADERS, isOfTheApi, withCompanions } from '#lib/server/headers.ts';
 import { log } from '#lib/server/log.ts';
+import { service } from '#lib/server/mounted.ts';
 import { readSession, takeNotice } from '#lib/server/session.ts';
+import { logStart } from '#lib/server/start-lines.ts';
 
 const ASSETS = '/_app/';
 const FOR_SCRIPTS = '/demo/';
 const COMPANIONS = { data: PUBLIC_SERVICE_DATA_URL, help: PUBLIC_HELP_LINKS_BASE_URL };
 const NO_SESSION_NEEDED = new Set(['/alive', '/auth/token/logout']);
 
+export const init: ServerInit = () => {
+  if (dev) return;
+  logStart();
+  if (service !== undefined) service.client = { headers: HEADERS, origin: ORIGIN, sessionCookie: AUTH_COOKIE_NAME };
+};
+
+/** A built server gives the headers to everything, files and redirects too; in development it is pages alone. */
 function secure(response: Response): Response {
-  for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.headers.set(name, value);
+  if (dev) for (const [name, value] of Object.entries(HEADERS)) response.headers.set(name, value);
   const policy = response.headers.get('content-security-policy');
   if (policy !== null) response.headers.set('content-security-policy', withCompanions(policy, COMPANIONS));
   return response;
@@ -43,21 +54,23 @@ async function enter(event: Parameters<Handle>[0]['event']): Promise<void> {
 export const handle: Handle = async ({ event, resolve }) => {
   const { pathname } = event.url;
   Object.assign(event.locals, { user: undefined, apiAlive: true, impersonating: false } satisfies App.Locals);
-  if (pathname === '/api' || pathname.startsWith('/api/')) return resolve(event);
+  if (isOfTheApi(pathname)) return resolve(event);
   if (pathname.startsWith(ASSETS)) log.trace(`${event.request.method} ${pathname}`);
   else log.info(`${event.request.method} ${pathname}`);
   await enter(event);
   const theme = event.cookies.get(THEME_COOKIE);
   const chosen = isTheme(theme) ? theme : '';
-  return secure(await resolve(event, { transformPageChunk: ({ html }) => html.replace('%theme%', chosen) }));
+  const transformPageChunk = ({ html }: { html: string }) => html.replace('%theme%', chosen);
+  const filterSerializedResponseHeaders = (name: string) => name === 'x-request-id';
+  return secure(await resolve(event, { transformPageChunk, filterSerializedResponseHeaders }));
 };
 
 const DEFECT = 'Something went wrong on our side. Try again; if it stays, tell the people who run this service.';
 
 export const handleError: HandleServerError = (caught) => {
   if (caught.kind === 'unknown' && caught.error instanceof ApiProblem) {
-    const { status, message } = caught.error;
-    return { status: status || 503, message };
+    const { status, message, requestId } = caught.error;
+    return { status: status || 503, message, ...(requestId === undefined ? {} : { id: requestId }) };
   }
   if (caught.kind !== 'unknown') return {};
   const id = randomUUID();

@@ -25,5 +25,9 @@ function startAgainOnChange(): Promise<void> {
 export async function start({ host, port, reload }: Options): Promise<void> {
   if (reload) return startAgainOnChange();
   const settings = loadSettings({ SERVICE_HOST: host, SERVICE_PORT: port === undefined ? undefined : String(port) });
-  await run(settings, { setUp: false, onReady: ({ address }) => console.log(`The service answers at ${address}`) });
+  await run(settings, {
+    setUp: false,
+    web: false,
+    onReady: ({ address }) => console.log(`The service answers at ${address}`),
+  });
 }

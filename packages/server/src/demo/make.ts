@@ -8,11 +8,11 @@ import { type Dataset, type Job, jobs, type Project, projects, type User } from 
 
 import { type Api, apiFor, type ServiceAtWork } from './api.ts';
 import { DEMO_PACKAGE, ensurePackage, type PackageParts } from './package.ts';
-import { DEMO_PROJECT, DEMO_WORKFLOWS, type DemoWorkflow } from './workflows.ts';
+import { type DemoWorkflow, readShown } from './workflows.ts';
 
 const LOOK_EVERY_MS = 300;
 
-export interface DemoParts extends ServiceAtWork, Omit<PackageParts, 'api'> {
+export interface DemoParts extends ServiceAtWork, Omit<PackageParts, 'api' | 'workflows'> {
   user: Pick<User, 'id'>;
 }
 
@@ -49,18 +49,19 @@ async function ensureJob(api: Api, project_id: number, workflow_id: number, data
 /** Gives back the demo when all of its jobs are submitted. */
 export async function makeDemo(parts: DemoParts): Promise<Demo> {
   const api = apiFor(parts, parts.user.id);
-  const before = named(await api(projects.listProjects), DEMO_PROJECT);
+  const shown = await readShown();
+  const before = named(await api(projects.listProjects), shown.project);
   const workflows = before
     ? await api(projects.listWorkflows, { params: { project_id: before.id }, query: { slim: true } })
     : [];
-  const complete = DEMO_WORKFLOWS.every(({ name }) => named(workflows, name));
-  const version = complete ? '' : await ensurePackage({ ...parts, api });
+  const complete = shown.workflows.every(({ name }) => named(workflows, name));
+  const version = complete ? '' : await ensurePackage({ ...parts, api, workflows: shown.workflows });
 
-  const project = before ?? (await api(projects.createProject, { body: { name: DEMO_PROJECT } }));
+  const project = before ?? (await api(projects.createProject, { body: { name: shown.project } }));
   const params = { project_id: project.id };
   const datasets = await api(projects.listDatasets, { params });
   const runs: DemoRun[] = [];
-  for (const workflow of DEMO_WORKFLOWS) {
+  for (const workflow of shown.workflows) {
     parts.stopping.throwIfAborted();
     const { id } =
       named(workflows, workflow.name) ??

@@ -1,7 +1,6 @@
 /** The demo's task package: built from its sources in packages/demo-tasks, and collected as an uploaded wheel. */
 import { execFile } from 'node:child_process';
 import { openAsBlob } from 'node:fs';
-import { access } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -10,42 +9,38 @@ import { type Activity, tasks, type TaskGroupSlim } from '@service/contract';
 
 import { findPython } from '../accounts/index.ts';
 import { type Api, DemoProblem } from './api.ts';
-import { DEMO_WORKFLOWS } from './workflows.ts';
+import { type DemoWorkflow, SOURCES } from './workflows.ts';
 
 export const DEMO_PACKAGE = 'demo-tasks';
 
-const SOURCES = join(import.meta.dirname, '../../../demo-tasks');
 const LOOK_EVERY_MS = 300;
 
-const NEEDED = DEMO_WORKFLOWS.flatMap((workflow) => workflow.tasks.map((task) => task.name));
-
-const hasAllTasks = ({ task_list }: TaskGroupSlim) =>
-  NEEDED.every((name) => task_list.some((task) => task.name === name));
+const hasTasksOf = (workflows: DemoWorkflow[], { task_list }: TaskGroupSlim) =>
+  workflows.every(({ tasks: needed }) => needed.every(({ name }) => task_list.some((task) => task.name === name)));
 
 export interface PackageParts {
   api: Api;
   dataDir: string;
+  /** What the package is needed for. */
+  workflows: DemoWorkflow[];
   say(line: string): void;
   /** Ends the waiting. */
   stopping: AbortSignal;
 }
 
 async function buildWheel(folder: string, stopping: AbortSignal): Promise<string> {
-  const builder = join(SOURCES, 'build_backend.py');
-  await access(builder).catch(() => {
-    throw new DemoProblem(`its tasks are not in ${SOURCES}. Get the complete source of the service.`);
-  });
   const python = findPython();
   if (!python) throw new DemoProblem('no Python 3.9 to 3.14 was found. Install Python.');
-  const { stdout } = await promisify(execFile)(python.path, [builder, folder], { signal: stopping });
+  const args = [join(SOURCES, 'build_backend.py'), folder];
+  const { stdout } = await promisify(execFile)(python.path, args, { signal: stopping });
   return stdout.trim();
 }
 
 /** The version of the package that this person can use, if any. */
-async function usableVersion(api: Api): Promise<string | undefined> {
+async function usableVersion({ api, workflows }: PackageParts): Promise<string | undefined> {
   const packages = await api(tasks.listTaskGroups, { query: { only_active: true } });
   const groups = packages.flat(2).filter((part): part is TaskGroupSlim => typeof part !== 'string');
-  return groups.find((group) => group.pkg_name === DEMO_PACKAGE && hasAllTasks(group))?.version;
+  return groups.find((group) => group.pkg_name === DEMO_PACKAGE && hasTasksOf(workflows, group))?.version;
 }
 
 /** A collection that an earlier start began goes on by itself. */
@@ -76,7 +71,7 @@ const lastLine = (text: string | null) => text?.trim().split('\n').at(-1) ?? '';
 export async function ensurePackage(parts: PackageParts): Promise<string> {
   const { api, say } = parts;
   const running = await unfinishedCollection(api);
-  const there = running ? undefined : await usableVersion(api);
+  const there = running ? undefined : await usableVersion(parts);
   if (there !== undefined) return there;
   say('Demo: installing its tasks');
   const { id } = running ?? (await beginCollection(parts));

@@ -12,6 +12,8 @@ export interface DemoStart {
   db: Database;
   settings: Settings;
   address: string;
+  /** Where pages are opened, if there are any. */
+  web: string | undefined;
   /** Whose demo it is, where this account exists; else another administrator's. */
   email: string;
   stopping: AbortSignal;
@@ -28,6 +30,10 @@ async function ensureProfile(service: ServiceAtWork, user: User): Promise<void> 
   await api(accounts.updateUser, { params: { user_id: user.id }, body: { profile_id: first.id } });
 }
 
+/** A workflow with its dataset chosen, which shows how its last job ended. */
+const pageOf = (web: string, project: number, { dataset, job }: DemoRun) =>
+  `${web}/v2/projects/${project}/workflows/${job.workflow_id}?dataset=${dataset.id}`;
+
 function endOf({ workflow, job }: DemoRun): string {
   const why = job.failure ? `: ${job.failure.message.split('\n')[0]!}` : '';
   if (job.status === 'done') return `done (job ${job.id})`;
@@ -35,7 +41,7 @@ function endOf({ workflow, job }: DemoRun): string {
 }
 
 async function show(start: DemoStart): Promise<void> {
-  const { app, db, settings, address, stopping } = start;
+  const { app, db, settings, address, web, stopping } = start;
   const user = await findAdministrator(db, start.email);
   if (!user) throw new DemoProblem('there is no active administrator. Create one with: servicectl init-db-data.');
   const service = { app, tokens: createTokens(settings.app.JWT_SECRET_KEY ?? '') };
@@ -47,7 +53,8 @@ async function show(start: DemoStart): Promise<void> {
   const runs = await demoEnd(parts, demo);
   const widest = Math.max(...runs.map(({ workflow }) => workflow.name.length));
   const lines = [
-    `The demo is in the project "${demo.project.name}" of ${user.email}. Sign in at ${address}`,
+    `The demo is in the project "${demo.project.name}" of ${user.email}. Sign in at ${web ?? address}`,
+    ...(web === undefined ? [] : [`  ${'Open'.padEnd(widest)}   ${pageOf(web, demo.project.id, runs[0]!)}`]),
     ...runs.map((run) => `  ${run.workflow.name.padEnd(widest)}   ${endOf(run)}`),
     `  ${'Files'.padEnd(widest)}   ${runs[0]!.dataset.zarr_dir}`,
   ];

@@ -7,6 +7,7 @@ import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
 
 import type { Logging } from '../logging/index.ts';
+import { closeUnusedConnections } from './closing.ts';
 import { answerError, answerClientError } from './errors.ts';
 import { clearUploads, parseUrlencoded } from './form-body.ts';
 import { parseJsonBody } from './json-body.ts';
@@ -84,5 +85,6 @@ export function createApp(options: AppOptions): FastifyInstance {
     done(null, payload);
   });
   logRequests(app, options);
+  closeUnusedConnections(app);
   return app;
 }

@@ -6,9 +6,18 @@ import type { Logging } from '../logging/index.ts';
 
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Answered by the web client, with a page or a file. */
+    page: boolean;
+  }
+}
+
+const PAGES = '(web client)';
+
 /** The route as the contract writes it, so that ids do not make a line, or a counter, of their own. */
 const routeOf = (request: FastifyRequest) =>
-  request.routeOptions.config.operation?.path ?? request.routeOptions.url ?? '(no route)';
+  request.page ? PAGES : (request.routeOptions.config.operation?.path ?? request.routeOptions.url ?? '(no route)');
 
 /** Query strings can hold addresses and names: only numbers and flags are shown. */
 function shownQuery(request: FastifyRequest): string {
@@ -36,6 +45,7 @@ export function logRequests(app: FastifyInstance, options: { logging: Logging; l
     registers: [registry],
   });
 
+  app.decorateRequest('page', false);
   app.addHook('onResponse', (request, reply, done) => {
     const seconds = reply.elapsedTime / 1000;
     const { method } = request;

@@ -24,6 +24,15 @@ export function unsafeGetProblem(headers: IncomingHttpHeaders): Refusal | undefi
   return isForeign(headers) ? refuse(403, OTHER_SITE) : undefined;
 }
 
+/**
+ * For the same GET where pages are on the same origin: no browser may send it with the cookie. On plain http browsers
+ * leave out where a request comes from, but not what they are.
+ */
+export function browserProblem(headers: IncomingHttpHeaders): Refusal | undefined {
+  const isBrowser = headers['sec-fetch-site'] !== undefined || /^(Mozilla|Opera)\//.test(headers['user-agent'] ?? '');
+  return isBrowser ? refuse(403, BY_NAVIGATION) : undefined;
+}
+
 /** For everything else that changes something: a header cannot be forged by another site, a cookie can be made to travel. */
 export function cookieProblem(headers: IncomingHttpHeaders): Refusal | undefined {
   return isForeign(headers) ? refuse(403, OTHER_SITE) : undefined;

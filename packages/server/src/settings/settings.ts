@@ -109,6 +109,8 @@ const startReaders = {
   SERVICE_ADMIN_EMAIL: emailAddress,
   SERVICE_ADMIN_PWD: anyText,
   SERVICE_ADMIN_PROJECT_DIR: someText(null),
+  /** Unset: as the command that starts the service has it. */
+  SERVICE_WEB_CLIENT: oneOf(['true', 'false'], null),
 };
 
 /** The mail settings, complete. */

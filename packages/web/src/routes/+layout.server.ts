@@ -1,5 +1,11 @@
-import { SERVICE_DEFAULT_GROUP_NAME, SERVICE_DISPLAY_CORE_TASK_FILTER, SERVICE_RUNNER_BACKEND } from '$app/env/private';
+import {
+  SERVICE_DEFAULT_GROUP_NAME,
+  SERVICE_DISPLAY_CORE_TASK_FILTER,
+  SERVICE_HIDE_BASIC_AUTH,
+  SERVICE_RUNNER_BACKEND,
+} from '$app/env/private';
 
+import { knownApiVersion } from '#lib/server/known-version.ts';
 import { readBanner } from '#lib/server/operator-files.ts';
 
 import { version } from '../../package.json';
@@ -24,10 +30,12 @@ export const load: LayoutServerLoad = async ({ locals }) => {
       runner: SERVICE_RUNNER_BACKEND,
       defaultGroup: SERVICE_DEFAULT_GROUP_NAME,
       coreFilter: SERVICE_DISPLAY_CORE_TASK_FILTER,
+      hidePassword: SERVICE_HIDE_BASIC_AUTH,
     },
     apiAlive,
     impersonating,
     banner: await readBanner(),
+    serverVersion: apiAlive ? await knownApiVersion() : undefined,
     clientVersion: version,
   };
 };

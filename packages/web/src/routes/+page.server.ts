@@ -1,10 +1,8 @@
-import { apiVersion } from '#lib/server/api.ts';
 import { readNews } from '#lib/server/operator-files.ts';
 
 import type { PageServerLoad } from './$types';
 
 export const load: PageServerLoad = async ({ locals }) => ({
-  apiVersion: await apiVersion(),
   news: await readNews(),
   notice: locals.notice,
   /** Signed in, and not yet somebody who may work. */

@@ -1,9 +1,6 @@
 /** The built web server and a real API, as processes of their own, and a browser's part of talking to them. */
-import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, globSync, mkdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll } from 'vitest';
 
 import {
@@ -14,12 +11,9 @@ import {
   startService,
   temporaryFolder,
 } from '../../../../tests/support/processes.ts';
+import { ensureBuilt, WEB } from '../../../server/src/web/build.ts';
 
-const WEB = join(ROOT, 'packages/web');
 const BIN = join(ROOT, 'node_modules/.bin');
-const BUILT = join(WEB, 'build/index.js');
-const LOCK = join(tmpdir(), 'service-web-build.lock');
-const LONGEST_BUILD_MS = 120_000;
 export const START_MS = 180_000;
 
 const running: Running[] = [];
@@ -37,44 +31,13 @@ export function folder(name: string): string {
   return made;
 }
 
-const isBuilt = () =>
-  existsSync(BUILT) &&
-  globSync(['src/**/*.*', '*.{ts,json}', '../contract/src/**/*.ts'], { cwd: WEB }).every(
-    (file) => statSync(join(WEB, file)).mtimeMs < statSync(BUILT).mtimeMs,
-  );
-
-/** Test files run at the same time, and one build is enough for all. */
-async function locked(work: () => void): Promise<void> {
-  for (;;) {
-    try {
-      mkdirSync(LOCK);
-      break;
-    } catch {
-      const since = statSync(LOCK, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-      if (Date.now() - since > LONGEST_BUILD_MS) rmdirSync(LOCK);
-      else await sleep(200);
-    }
-  }
-  try {
-    work();
-  } finally {
-    rmdirSync(LOCK);
-  }
-}
-
 let copy: string | undefined;
 
 /** A copy of the build, which stays as it is when somebody builds again. */
 async function builtWeb(): Promise<string> {
   if (copy !== undefined) return copy;
   const target = join(folder('web'), 'build');
-  await locked(() => {
-    if (!isBuilt()) {
-      const { status, stdout, stderr } = spawnSync(join(BIN, 'vite'), ['build'], { cwd: WEB, encoding: 'utf8' });
-      if (status !== 0) throw new Error(`vite build:\n${stdout}${stderr}`);
-    }
-    cpSync(join(WEB, 'build'), target, { recursive: true });
-  });
+  await ensureBuilt({ then: () => cpSync(join(WEB, 'build'), target, { recursive: true }) });
   writeFileSync(join(target, 'package.json'), '{"type": "module"}');
   return (copy = target);
 }

@@ -232,6 +232,26 @@ describe('pages', () => {
     expect(policy).not.toMatch(/unsafe-(inline|eval)/);
   });
 
+  it.each(['/_app/version.json', '/v2/projects', '/_app/immutable/not-here.js'])(
+    'are not alone in having them: %s',
+    async (path) => {
+      const { headers } = await web.get(path);
+      expect(Object.fromEntries(headers)).toMatchObject({
+        'x-frame-options': 'deny',
+        'x-content-type-options': 'nosniff',
+        'cross-origin-resource-policy': 'same-origin',
+      });
+      expect(headers.get('cache-control')).toMatch(/no-cache|no-store|max-age=0/);
+    },
+  );
+
+  it('name files that may be kept for ever, because their names change with them', async () => {
+    const [file] = /\/_app\/immutable\/[^"]+\.js/.exec(await (await web.get('/')).text())!;
+    const { headers } = await web.get(file);
+    expect(headers.get('cache-control')).toBe('public,max-age=31536000,immutable');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
   it('show banner and news of the operator as they are now, and go on without them', async () => {
     const before = await web.get('/');
     expect([before.status, web.output()]).toEqual([
@@ -334,9 +354,15 @@ describe('the start', () => {
       '{"appenders": {"f": {"type": "stdout"}}, "categories": {"default": {"appenders": ["f"], "level": "info"}}}',
       /INFO {2}PORT=0/,
     ],
+    [
+      'a file for the log in YAML',
+      'appenders:\n  out: { type: stdout }\ncategories:\n  default: { appenders: [out], level: info } # all\n',
+      /INFO {2}PORT=0/,
+    ],
+    ['one that says too little', 'appenders: {}\n', /WARN {2}LOG_CONFIG_FILE .* is not used: it does not say/],
     ['a broken one', '{', /WARN {2}LOG_CONFIG_FILE .* is not used/],
   ])('with %s', async (_, content, words) => {
-    const file = join(folder('web-log'), 'log.json');
+    const file = join(folder('web-log'), 'log.yaml');
     writeFileSync(file, content);
     const process = await startWebProcess({ ...variables(address), LOG_CONFIG_FILE: file });
     await process.said(/Listening/);

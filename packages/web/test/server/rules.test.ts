@@ -92,10 +92,13 @@ describe('the return address', () => {
   ])('of %j is %j', (value, address) => expect(ownAddress(value)).toBe(address));
 
   it.each([
-    [undefined, { is_superuser: false, profile_id: 1 }, '/v2/projects'],
-    [undefined, { is_superuser: true, profile_id: 1 }, '/v2/projects'],
-    [undefined, { is_superuser: true, profile_id: null }, '/v2/admin'],
-    ['/v2/tasks', { is_superuser: true, profile_id: null }, '/v2/tasks'],
+    [undefined, { is_superuser: false, is_guest: false, profile_id: 1 }, '/v2/projects'],
+    [undefined, { is_superuser: false, is_guest: true, profile_id: 1 }, '/v2/projects?show=shared'],
+    [undefined, { is_superuser: true, is_guest: false, profile_id: 1 }, '/v2/projects'],
+    [undefined, { is_superuser: true, is_guest: false, profile_id: null }, '/v2/admin'],
+    ['/v2/tasks', { is_superuser: true, is_guest: false, profile_id: 1 }, '/v2/tasks'],
+    ['/v2/tasks', { is_superuser: true, is_guest: false, profile_id: null }, '/v2/admin'],
+    ['/v2/admin/users', { is_superuser: true, is_guest: false, profile_id: null }, '/v2/admin/users'],
     ['//evil.example', undefined, '/v2/projects'],
   ])('%j of %j leads to %s', (next, user, page) => expect(landingPage(next, user)).toBe(page));
 });

@@ -1,8 +1,10 @@
 /** Signing in and out, who may open which page, impersonation: the built web server before a real API. */
-import { writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 
+import type { DemoOffer } from '../../src/lib/demo/offer.ts';
 import { type Oidc, startOidc } from '../../../server/test/support/oidc.ts';
 import {
   ADMIN,
@@ -19,6 +21,7 @@ import {
 vi.setConfig({ testTimeout: 30_000 });
 
 const MEMBER = { username: 'member@example.org', password: 'member-password' };
+const VISITOR = { username: 'visitor@example.org', password: 'visitor-password' };
 const STRANGER = { username: 'stranger@example.org', password: 'stranger-password' };
 const INVITE = join(folder('web-files'), 'invite.html');
 
@@ -52,6 +55,7 @@ beforeAll(async () => {
   const { profile_id } = await askApi('/auth/current-user/', 'GET');
   await register(MEMBER, { is_verified: true, profile_id });
   await register(STRANGER, { is_verified: false });
+  await register(VISITOR, { is_verified: true, profile_id, is_guest: true });
   writeFileSync(INVITE, '<p style="color: red">Welcome<script>alert(1)</script></p>');
   web = await startWeb(api, {
     PUBLIC_OAUTH_CLIENT_NAME: 'laboratory',
@@ -182,6 +186,48 @@ describe('the page guard', () => {
     const response = await web.get('/profile/token', cookie);
     expect(response.headers.get('content-type')).toMatch(/^text\/plain/);
     expect(cookie.cookie).toBe(`fastapiusersauth=${await response.text()}`);
+  });
+});
+
+describe('the demo', () => {
+  const tasks = join(import.meta.dirname, '../../../demo-tasks');
+
+  it('is handed out to members: the package as it is built from its sources, and workflows that need it', async () => {
+    const member = await session(web, MEMBER);
+    const target = folder('web-demo');
+    execFileSync('python3', [join(tasks, 'build_backend.py'), target]);
+    const offer = (await (await web.get('/demo/workflow', member)).json()) as DemoOffer;
+    expect(offer).toMatchObject({
+      project: 'Demo',
+      package: { pkg_name: 'demo-tasks', version: '0.1.0', file_name: readdirSync(target)[0] },
+      workflows: [
+        { dataset: 'Demo plate', ends: 'done', plate: { plate_name: 'demo', layout: { rows: 2, columns: 3 } } },
+        { dataset: 'Demo plate with a failure', ends: 'failed' },
+      ],
+    });
+    expect(offer.workflows[0]!.workflow).toMatchObject({
+      name: 'Measure nuclei',
+      task_list: [
+        { task: { pkg_name: 'demo-tasks', version: '0.1.0', name: 'Make Demo Plate' } },
+        ...Array.from({ length: 5 }, () => ({ task: { pkg_name: 'demo-tasks' } })),
+      ],
+    });
+    const wheel = await web.get('/demo/package', member);
+    expect(wheel.headers.get('content-disposition')).toBe(`attachment; filename="${offer.package.file_name}"`);
+    expect(Buffer.from(await wheel.arrayBuffer())).toEqual(readFileSync(join(target, offer.package.file_name)));
+  });
+
+  it.each<[string, typeof MEMBER | undefined, number]>([
+    ['nobody', undefined, 401],
+    ['a stranger', STRANGER, 403],
+    ['a guest', VISITOR, 403],
+  ])('%s is told in words that a script can read', async (_, who, status) => {
+    const accept = { accept: 'application/json' };
+    const headers = who === undefined ? accept : { ...accept, ...(await session(web, who)) };
+    for (const path of ['/demo/workflow', '/demo/package']) {
+      const response = await web.get(path, headers);
+      expect([response.status, await response.json()]).toEqual([status, { status, message: expect.any(String) }]);
+    }
   });
 });
 

@@ -18,7 +18,9 @@ export default async function (project: TestProject): Promise<() => Promise<void
     return () => Promise.resolve();
   }
   const folder = temporaryFolder('site');
-  const service = startService(['--port', '0', '--data-dir', folder, '--admin-pwd', PASSWORD]);
+  const service = startService(['--port', '0', '--data-dir', folder, '--admin-pwd', PASSWORD], {
+    environment: { SERVICE_WEB_CLIENT: 'true' },
+  });
   const [, address] = await service.said(/answers at (http:\/\/\S+)/);
   project.provide('site', { web: address!, api: address!, password: PASSWORD });
   return async () => {

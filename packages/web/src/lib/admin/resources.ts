@@ -14,7 +14,15 @@ export const RESOURCE_KINDS: { kind: ResourceKind; name: string; about: string }
 
 export const resourceKind = (kind: string): string => RESOURCE_KINDS.find((one) => one.kind === kind)?.name ?? kind;
 
-export const resourceSchema = (kind: ResourceKind): PreparedSchema => prepareSchema(schemas[kind], 'fractal_schema_v1');
+/** What is not set is left out, as the service wants it. */
+export const resourceSchema = (kind: ResourceKind): PreparedSchema => prepareSchema(schemas[kind], 'pydantic_v2');
+
+/** Left out with what is empty, but asked for: nothing inside means "as it comes". */
+export const complete = (data: unknown): Record<string, unknown> => ({
+  tasks_pixi_config: {},
+  jobs_runner_config: {},
+  ...(data as Record<string, unknown>),
+});
 
 /** A resource as the form holds it: without what the service adds, and what its kind cannot have. */
 export function editable(resource: Resource): Record<string, unknown> {

@@ -11,6 +11,7 @@ import type { accounts, AnswerOf, CallOf, jobs, projects, tasks } from '@service
 import { parseJson, writeJson } from '../json.ts';
 import { toast } from '../ui/toasts.svelte.ts';
 import { clean } from './clean.ts';
+import { noAnswer } from './contact.ts';
 import { ApiProblem, problemOf } from './problem.ts';
 import { sessionEnd } from './session.ts';
 
@@ -85,12 +86,15 @@ function encode(body: unknown): RequestInit {
 
 async function ask(address: string, request: RequestInit, options: CallOptions): Promise<Response> {
   try {
-    return await (options.fetch ?? fetch)(address, {
+    const response = await (options.fetch ?? fetch)(address, {
       ...request,
       ...(options.signal ? { signal: options.signal } : {}),
     });
+    if (response.status >= 500) noAnswer();
+    return response;
   } catch (error) {
     if (options.signal?.aborted) throw error;
+    noAnswer();
     throw new ApiProblem(0, 'The service does not answer. Look at your connection and try again.');
   }
 }
@@ -99,7 +103,7 @@ async function answered(address: string, request: RequestInit, options: CallOpti
   const response = await ask(address, request, options);
   const end = sessionEnd();
   if (response.status !== 401 || end === undefined || options.quiet) return response;
-  if (options.fetch) end.leave();
+  if (options.fetch && end.isOnTheWay()) end.leave();
   await end.signInAgain();
   return ask(address, request, options);
 }

@@ -12,6 +12,8 @@ export class ApiProblem extends Error {
   readonly fields: FieldProblem[];
   /** The body as it came, for answers that carry data. */
   readonly body: unknown;
+  /** To tell the people who run the service; they find it in the log. */
+  requestId?: string | undefined;
 
   constructor(status: number, message: string, fields: FieldProblem[] = [], body: unknown = undefined) {
     super(message);
@@ -63,12 +65,15 @@ export function readProblem(status: number, text: string): ApiProblem {
       const words = fields.map(
         (field) => `${field.path.length > 0 ? `${field.path.join('.')}: ` : ''}${field.message}`,
       );
-      return new ApiProblem(status, fields.length === 1 ? fields[0]!.message : words.join('\n'), fields, body);
+      return new ApiProblem(status, fields.length === 1 ? fields[0]!.message : words.join(' '), fields, body);
     }
-    return new ApiProblem(status, detail.map(String).join('\n'), [], body);
+    return new ApiProblem(status, detail.map(String).join(' '), [], body);
   }
   return new ApiProblem(status, typeof message === 'string' ? message : fallback, [], body);
 }
 
-export const problemOf = async (response: Response): Promise<ApiProblem> =>
-  readProblem(response.status, await response.text());
+export async function problemOf(response: Response): Promise<ApiProblem> {
+  const problem = readProblem(response.status, await response.text());
+  problem.requestId = response.headers.get('x-request-id') ?? undefined;
+  return problem;
+}

@@ -1,7 +1,7 @@
 /** What `GET /demo/workflow` answers: everything the demo needs beside its package, which is at `/demo/package`. */
 import type { JsonObject } from '@service/contract';
 
-export interface DemoTask {
+interface DemoTask {
   task: { pkg_name: string; version: string; name: string };
   args_non_parallel?: JsonObject;
   args_parallel?: JsonObject;

@@ -16,7 +16,7 @@ export const ONLY_ADMINISTRATORS = 'Only administrators can open this page.';
 const startsWith = (pathname: string, prefix: string) => pathname === prefix || pathname.startsWith(`${prefix}/`);
 
 const isPublic = (pathname: string) =>
-  pathname === '/' || startsWith(pathname, '/auth') || startsWith(pathname, '/alive');
+  pathname === '/' || ['/auth', '/alive', '/help'].some((prefix) => startsWith(pathname, prefix));
 
 /** Has what every page beyond home needs. An administrator can give it to himself, in the admin area. */
 const isAuthorised = (user: User) => user.is_superuser || (user.profile_id !== null && user.is_verified);

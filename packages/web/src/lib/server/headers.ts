@@ -1,6 +1,6 @@
-/** Headers of every page. */
+/** Headers of every page and file. */
 
-export const SECURITY_HEADERS: Record<string, string> = {
+const SECURITY_HEADERS: Record<string, string> = {
   'x-frame-options': 'deny',
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'strict-origin-when-cross-origin',
@@ -9,6 +9,12 @@ export const SECURITY_HEADERS: Record<string, string> = {
   'permissions-policy': 'geolocation=(), camera=(), microphone=(), interest-cohort=()',
   'x-dns-prefetch-control': 'off',
 };
+
+/** What has not said how long it may be kept is asked for again; answers differ from person to person. */
+export const HEADERS: Record<string, string> = { ...SECURITY_HEADERS, 'cache-control': 'private, no-cache' };
+
+/** Answers of the API are passed on as they are. */
+export const isOfTheApi = (address: string) => /^\/api(?=[/?]|$)/.test(address);
 
 /** Services of the operator that pages talk to, as URLs or own paths. */
 export interface Companions {

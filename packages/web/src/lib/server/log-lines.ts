@@ -1,12 +1,17 @@
 /**
  * Log lines by level, into any number of outputs.
  *
- * A configuration file names appenders and, for the category "default", which of them are used from which level on:
+ * A configuration file, in YAML or JSON, names appenders and, for the category "default", which of them are used from
+ * which level on:
  *
- *     {"appenders": {"out": {"type": "stdout"}, "app": {"type": "file", "filename": "/var/log/web.log"}},
- *      "categories": {"default": {"appenders": ["out", "app"], "level": "info"}}}
+ *     appenders:
+ *       out: { type: stdout }
+ *       app: { type: file, filename: /var/log/web.log }
+ *     categories:
+ *       default: { appenders: [out, app], level: info }
  */
 import { appendFileSync, readFileSync } from 'node:fs';
+import { parse } from 'yaml';
 
 import { type Level, LEVELS } from './readers.ts';
 
@@ -52,16 +57,19 @@ interface Variables {
 }
 
 interface Configuration {
-  appenders: Record<string, { type: string; filename?: string }>;
-  categories: { default: { appenders: string[]; level: string } };
+  appenders?: Record<string, { type: string; filename?: string }>;
+  categories?: { default?: { appenders?: string[]; level?: string } };
 }
 
 function configured(file: string): Output[] {
-  const { appenders, categories } = JSON.parse(readFileSync(file, 'utf8')) as Configuration;
-  const level = categories.default.level.toLowerCase() as Level;
+  const { appenders, categories } = (parse(readFileSync(file, 'utf8')) ?? {}) as Configuration;
+  const { appenders: used, level: written } = categories?.default ?? {};
+  if (used === undefined || written === undefined)
+    throw new Error('it does not say appenders and level of the category "default"');
+  const level = written.toLowerCase() as Level;
   if (!LEVELS.includes(level)) throw new Error(`the level "${level}" is not known`);
-  return categories.default.appenders.map((name) => {
-    const appender = appenders[name];
+  return used.map((name) => {
+    const appender = appenders?.[name];
     if (appender === undefined) throw new Error(`there is no appender "${name}"`);
     if (appender.type === 'file' && appender.filename !== undefined) return inFile(level, appender.filename);
     if (appender.type === 'stderr') return onConsole(level);

@@ -12,10 +12,17 @@ export function ownAddress(value: string | null | undefined): string | undefined
   return url.pathname + url.search;
 }
 
-/** The page after sign-in. An administrator without a profile could only see a refusal on the list of projects. */
+/** Pages that an administrator without a profile can see; on others there is only a refusal. */
+const isForAll = (address: string) => /^\/($|\?|help|profile|v2\/admin)/.test(address);
+
+/** The page after sign-in. Guests have nothing of their own, so they begin with what is shared. */
 export function landingPage(
   next: string | null | undefined,
-  user: { is_superuser: boolean; profile_id: number | null } | undefined,
+  user: { is_superuser: boolean; is_guest: boolean; profile_id: number | null } | undefined,
 ): string {
-  return ownAddress(next) ?? (user?.is_superuser && user.profile_id === null ? '/v2/admin' : HOME);
+  const address = ownAddress(next);
+  const isWithoutProfile = user?.is_superuser === true && user.profile_id === null;
+  if (address !== undefined && (!isWithoutProfile || isForAll(address))) return address;
+  if (isWithoutProfile) return '/v2/admin';
+  return user?.is_guest ? `${HOME}?show=shared` : HOME;
 }

@@ -5,6 +5,7 @@ import type { Cookies } from '@sveltejs/kit';
 
 import { askApi, causeOf, detailOf } from './api.ts';
 import { log } from './log.ts';
+import { onBehalfOf } from './mounted.ts';
 import { tokenOf } from './session.ts';
 
 const BAD_CREDENTIALS = 'E-mail or password is wrong, or this account is not active.';
@@ -24,8 +25,8 @@ export async function signIn(
     const response = await askApi(accounts.login.path, {
       method: 'POST',
       body: new URLSearchParams({ username, password }),
-      // guesses are counted by address, and all of them come through here
-      headers: { 'x-forwarded-for': clientAddress },
+      headers: onBehalfOf(clientAddress),
+      expected: 400,
     });
     if (response.ok) return { token: ((await response.json()) as AnswerOf<typeof accounts.login>).access_token };
     const detail = await detailOf(response);

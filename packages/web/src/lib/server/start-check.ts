@@ -1,4 +1,8 @@
-/** What has to be right before the web server starts, beyond single values; ends with status 2 when something is wrong. */
+/**
+ * What has to be right before the web server starts, beyond single values; ends with status 2 when something is wrong.
+ * Within the service it is the service that ends.
+ */
+import { service } from './mounted.ts';
 
 interface Variable {
   schema: { '~standard': { validate(value: unknown): unknown } };
@@ -45,6 +49,8 @@ function problemsOf(variables: Record<string, Variable>, environment: Environmen
 export function endOnProblems(variables: Record<string, Variable>, environment: Environment): void {
   const problems = problemsOf(variables, environment);
   if (problems.length === 0) return;
-  console.error(`The web server cannot start.\n${problems.map((one) => `  ${one}`).join('\n')}`);
+  const text = `The web server cannot start.\n${problems.map((one) => `  ${one}`).join('\n')}`;
+  if (service !== undefined) throw new Error(text);
+  console.error(text);
   process.exit(2);
 }

@@ -4,6 +4,7 @@ import { json } from '@sveltejs/kit';
 
 import { causeOf, logFailure } from '#lib/server/api.ts';
 import { log } from '#lib/server/log.ts';
+import { onBehalfOf, service } from '#lib/server/mounted.ts';
 import { forward } from '#lib/server/proxy.ts';
 import { apiPath, blocked, requestHeaders } from '#lib/server/proxy-rules.ts';
 
@@ -16,7 +17,7 @@ const isTooLarge = (reason: unknown): boolean =>
 
 const refuseLarge = (message: string) => json({ message }, { status: 413, headers: { connection: 'close' } });
 
-const pass: RequestHandler = async ({ request, url, isSubRequest }) => {
+const pass: RequestHandler = async ({ request, url, isSubRequest, getClientAddress }) => {
   const { method } = request;
   const path = apiPath(url.pathname);
   const address = SERVICE_SERVER_HOST + path;
@@ -33,7 +34,10 @@ const pass: RequestHandler = async ({ request, url, isSubRequest }) => {
     const answer = await forward({
       url: address + url.search,
       method,
-      headers: requestHeaders(request.headers, AUTH_COOKIE_NAME),
+      headers: {
+        ...requestHeaders(request.headers, AUTH_COOKIE_NAME),
+        ...(service === undefined ? {} : onBehalfOf(getClientAddress())),
+      },
       body: request.body,
       signal: request.signal,
     });

@@ -1,8 +1,9 @@
 /** Where external accounts send people back to. There is nothing to see: it ends in a session or in words. */
 import { PUBLIC_OAUTH_CLIENT_NAME } from '$app/env/public';
 import { accounts } from '@service/contract';
-import { error, redirect } from '@sveltejs/kit';
+import { type Cookies, error, redirect } from '@sveltejs/kit';
 
+import { NEXT_COOKIE, NEXT_PATH } from '#lib/frame/external.ts';
 import { askApi, causeOf, currentUser } from '#lib/server/api.ts';
 import { log } from '#lib/server/log.ts';
 import { apiCookies, LOGIN_COOKIE } from '#lib/server/proxy-rules.ts';
@@ -29,6 +30,13 @@ async function callback(client: string, search: string, cookies: string | null):
   }
 }
 
+/** The page that somebody was on the way to when they left for their provider. */
+function takeNext(cookies: Cookies): string | undefined {
+  const next = cookies.get(NEXT_COOKIE);
+  if (next !== undefined) cookies.delete(NEXT_COOKIE, { path: NEXT_PATH });
+  return next || undefined;
+}
+
 export const load: PageServerLoad = async ({ cookies, url, request }) => {
   if (url.search === '') error(400, `Nothing came back from your external account. ${AGAIN}`);
   if (PUBLIC_OAUTH_CLIENT_NAME === undefined)
@@ -46,7 +54,7 @@ export const load: PageServerLoad = async ({ cookies, url, request }) => {
   if (token === undefined || !beginSession({ cookies, url }, token))
     error(400, `The service did not give a session. ${AGAIN}`);
   const { user } = await currentUser(token);
-  redirect(302, landingPage(undefined, user));
+  redirect(302, landingPage(takeNext(cookies), user));
 };
 
 function readDetail(text: string): string | undefined {

@@ -1,0 +1,25 @@
+/**
+ * Connections that keep a server from closing although nobody waits for an answer on them. Browsers open some in advance,
+ * which Node does not count as idle before their first request; and those that become idle later are not looked at again.
+ */
+import type { FastifyInstance } from 'fastify';
+import type { Socket } from 'node:net';
+
+const LOOK_EVERY_MS = 100;
+
+export function closeUnusedConnections(app: FastifyInstance): void {
+  const open = new Set<Socket>();
+  app.server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  app.addHook('preClose', (done) => {
+    if (!app.server.listening) return done();
+    const timer = setInterval(() => {
+      app.server.closeIdleConnections();
+      for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
+    }, LOOK_EVERY_MS);
+    app.server.once('close', () => clearInterval(timer));
+    done();
+  });
+}

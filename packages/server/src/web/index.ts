@@ -1,0 +1,69 @@
+/** The web client as a part of the service: built when it has to be, loaded, and on the port of the API. */
+import type { FastifyInstance } from 'fastify';
+
+import type { Logging } from '../logging/index.ts';
+import { type Settings, SettingsError } from '../settings/index.ts';
+import { ensureBuilt, placeOf, stateOf } from './build.ts';
+import { mountWeb } from './mount.ts';
+import { clientVariables } from './variables.ts';
+
+/** A variable of the web client that cannot be used. */
+export class WebSettingsError extends SettingsError {}
+
+export interface WebParts {
+  settings: Settings;
+  logging: Logging;
+  /** Where the variables of the client stand. */
+  lookup(name: string): string | undefined;
+}
+
+export interface Web {
+  /** To be called when the API answers. Gives back the address to open, or undefined when there are no pages. */
+  open(address: string, stopping: AbortSignal): Promise<string | undefined>;
+}
+
+const EARLIER = 'Its earlier build is used. Repair it with "npm ci && npm run build:web" and start again.';
+
+const LONGEST_REASON = 400;
+const sentence = (text: string) =>
+  text
+    .trim()
+    .replace(/\s*\n\s*/g, ' ')
+    .slice(0, LONGEST_REASON)
+    .replace(/\.?$/, '.');
+
+/** An earlier build is better than none. */
+async function usableBuild(stopping: AbortSignal): Promise<string> {
+  const onBuild = () => console.log('Building the web client, once, about half a minute. The API answers already.');
+  try {
+    return await ensureBuilt({ onBuild, signal: stopping });
+  } catch (error) {
+    if (stopping.aborted || stateOf() === 'missing') throw error;
+    console.error(`The web client could not be built: ${sentence((error as Error).message)} ${EARLIER}`);
+    return placeOf();
+  }
+}
+
+/** To be called before the application listens. */
+export function prepareWeb(app: FastifyInstance, { settings, logging, lookup }: WebParts): Web {
+  const log = logging.logger('web');
+  const mount = mountWeb(app, log);
+  return {
+    async open(address, stopping) {
+      try {
+        await mount.load(await usableBuild(stopping), clientVariables(settings, lookup));
+        return mount.origin() ?? address;
+      } catch (error) {
+        mount.giveUp();
+        if (stopping.aborted) return undefined;
+        const { message } = error as Error;
+        if (message.startsWith('The web server cannot start.')) throw new WebSettingsError(message);
+        console.error(
+          `The web client could not be started: ${sentence(message)} The API works without it. ` +
+            'Repair it with "npm ci && npm run build:web" and start again, or start with --no-web.',
+        );
+        return undefined;
+      }
+    },
+  };
+}

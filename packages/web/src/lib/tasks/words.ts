@@ -1,0 +1,31 @@
+/** Tasks, packages and what happens to them, in words. */
+import type { Origin, TaskType } from '@service/contract';
+
+export const TYPE_WORDS: Record<TaskType, string> = {
+  parallel: 'one run per image',
+  non_parallel: 'one run for all images',
+  compound: 'in parts',
+  converter_non_parallel: 'makes images, in one run',
+  converter_compound: 'makes images, in parts',
+};
+
+export const TYPE_NAMES: Record<TaskType, string> = {
+  parallel: 'Parallel',
+  non_parallel: 'Non-parallel',
+  compound: 'Compound',
+  converter_non_parallel: 'Converter, non-parallel',
+  converter_compound: 'Converter, compound',
+};
+
+export const ORIGIN_NAMES: Record<Origin, string> = {
+  pypi: 'PyPI',
+  'wheel-file': 'Wheel file',
+  pixi: 'Pixi',
+  other: 'Own environment',
+};
+
+/** `3D: yes, illum_corr: no` as `3D, not illum_corr`. */
+export const typeFlags = (types: Record<string, boolean>): string =>
+  Object.entries(types)
+    .map(([key, value]) => (value ? key : `not ${key}`))
+    .join(', ');

@@ -1,0 +1,94 @@
+/** A workflow beside the template it came from, position by position (web contract 5.12.12). */
+import type { WorkflowExport } from '@service/contract';
+
+import { sameJson } from '#lib/json.ts';
+
+import { type Difference, differences } from './differences.ts';
+
+type Item = WorkflowExport['task_list'][number];
+
+export interface Identity {
+  name: string;
+  version: string;
+  pkg_name: string;
+}
+
+export interface ComparedTask {
+  position: number;
+  /** Same task and arguments; other arguments; another task; only on one side. */
+  kind: 'same' | 'arguments' | 'other' | 'only-template' | 'only-workflow';
+  template: Identity | undefined;
+  workflow: Identity | undefined;
+  /** What the two identities differ in. */
+  unlike: (keyof Identity)[];
+  blocks: { block: string; list: Difference[] }[];
+  /** What differs besides the arguments, in words. */
+  notes: { what: string; list: Difference[] }[];
+}
+
+const BLOCKS = [
+  ['args_non_parallel', 'Initialisation arguments'],
+  ['args_parallel', 'Compute arguments'],
+] as const;
+
+/** Beside the arguments; the block of a task that has none is absent on both sides. */
+const NOTES = [
+  ['meta_non_parallel', 'Resources, initialisation'],
+  ['meta_parallel', 'Resources, compute'],
+  ['type_filters', 'Type filters'],
+] as const;
+
+const IDENTITY = ['pkg_name', 'name', 'version'] as const;
+
+/** Nothing set and an empty group are the same. */
+const orEmpty = (value: unknown) => value ?? {};
+
+function parts(names: typeof BLOCKS | typeof NOTES, template: Item, workflow: Item) {
+  return names
+    .map(([key, name]) => ({ name, list: differences(orEmpty(template[key]), orEmpty(workflow[key])) }))
+    .filter(({ list }) => list.length > 0);
+}
+
+function textNote(what: string, before: string | null, after: string | null) {
+  if (before === after) return [];
+  const list: Difference[] = [{ path: '', kind: 'changed', before, after }];
+  return [{ what, list }];
+}
+
+function compareTask(template: Item | undefined, workflow: Item | undefined, position: number): ComparedTask {
+  const both = { position, template: template?.task, workflow: workflow?.task };
+  if (template === undefined || workflow === undefined) {
+    const kind = template === undefined ? 'only-workflow' : 'only-template';
+    return { ...both, kind, unlike: [], blocks: [], notes: [] };
+  }
+  const unlike = IDENTITY.filter((key) => !sameJson(template.task[key], workflow.task[key]));
+  if (unlike.length > 0) return { ...both, kind: 'other', unlike: [...unlike], blocks: [], notes: [] };
+  const blocks = parts(BLOCKS, template, workflow).map(({ name, list }) => ({ block: name, list }));
+  const notes = [
+    ...textNote('Alias', template.alias, workflow.alias),
+    ...textNote('Description', template.description, workflow.description),
+    ...parts(NOTES, template, workflow).map(({ name, list }) => ({ what: name, list })),
+  ];
+  return { ...both, kind: blocks.length > 0 ? 'arguments' : 'same', unlike: [], blocks, notes };
+}
+
+export const compareTasks = (template: readonly Item[], workflow: readonly Item[]): ComparedTask[] =>
+  Array.from({ length: Math.max(template.length, workflow.length) }, (_, index) =>
+    compareTask(template[index], workflow[index], index + 1),
+  );
+
+const COUNTED: Record<ComparedTask['kind'], string> = {
+  same: 'the same',
+  arguments: 'with other arguments',
+  other: 'another task or version',
+  'only-template': 'only in the template',
+  'only-workflow': 'only here',
+};
+
+/** `4 the same, 1 with other arguments` */
+export const comparisonWords = (tasks: readonly ComparedTask[]): string =>
+  (Object.keys(COUNTED) as ComparedTask['kind'][])
+    .map((kind) => ({ kind, count: tasks.filter((task) => task.kind === kind).length }))
+    .filter(({ count }) => count > 0)
+    .map(({ kind, count }) => `${count} ${COUNTED[kind]}`)
+    .join(', ');

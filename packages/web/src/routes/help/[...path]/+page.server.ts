@@ -1,0 +1,12 @@
+import { error } from '@sveltejs/kit';
+
+import { guideContents, guidePage } from '../guide.ts';
+import type { PageServerLoad } from './$types';
+
+export const trailingSlash = 'ignore';
+
+export const load: PageServerLoad = ({ params }) => {
+  const page = guidePage(params.path);
+  if (page === undefined) error(404, 'The user guide has no such page.');
+  return { guide: page, contents: guideContents() };
+};

@@ -1,0 +1,80 @@
+/** The user guide: `docs/guide` of this repository, made into pages when the client is built. Only the web server reads it. */
+import { markdown } from '#lib/server/markdown.ts';
+
+const FILES = import.meta.glob<string>('../../../../../docs/guide/**/*.md', {
+  query: '?raw',
+  import: 'default',
+  eager: true,
+});
+
+interface GuidePage {
+  title: string;
+  /** Without the title. */
+  html: string;
+}
+
+const CONTENTS: { name: string; paths: string[] }[] = [
+  { name: 'Begin', paths: ['', 'getting-started', 'finding-failures', 'sharing', 'api-token'] },
+  { name: 'Ideas', paths: ['concepts/projects', 'concepts/datasets', 'concepts/workflows', 'concepts/tasks'] },
+  {
+    name: 'Screens',
+    paths: [
+      'reference/project-overview',
+      'reference/project',
+      'reference/dataset',
+      'reference/workflow',
+      'reference/jobs',
+      'reference/task-collection',
+      'reference/templates',
+    ],
+  },
+];
+
+/** `…/docs/guide/reference/jobs.md` is `reference/jobs`, `…/docs/guide/index.md` is the beginning. */
+const pathOf = (file: string) => file.replace(/^.*\/docs\/guide\//, '').replace(/(^|\/)index\.md$|\.md$/, '');
+
+/** Links between files of the guide, as links between its pages. */
+export function pageLinks(html: string, path: string): string {
+  return html.replace(/href="(?![a-z]+:|\/|#)([^"#]*\.md)(#[^"]*)?"/g, (_, target: string, part = '') => {
+    const { pathname } = new URL(target, `http://guide/${path === '' ? 'index' : path}`);
+    const page = pathOf(`/docs/guide${pathname}`);
+    return `href="/help/${page === '' ? '' : `${page}/`}${part as string}"`;
+  });
+}
+
+/** A page about a screen begins with what the page about the idea begins with. */
+const SUMMARY = /^<!-- summary of (\S+) -->$/m;
+
+export function withSummary(text: string, find: (path: string) => string | undefined): string {
+  return text.replace(SUMMARY, (_, path: string) => {
+    const [, title, summary] = /^# (.+)\n\n([\s\S]+?)\n\n/.exec(find(path) ?? '') ?? [];
+    return summary === undefined ? '' : `${summary} More: [${title}](/help/${path}/).`;
+  });
+}
+
+function pageOf(path: string, text: string): GuidePage {
+  const [, title = 'User guide', rest = text] = /^# (.+)\n([\s\S]*)$/.exec(text.trimStart()) ?? [];
+  return { title, html: pageLinks(markdown(rest), path) };
+}
+
+const TEXTS = new Map(Object.entries(FILES).map(([file, text]) => [pathOf(file), text]));
+const PAGES = new Map(
+  [...TEXTS].map(([path, text]) => [
+    path,
+    pageOf(
+      path,
+      withSummary(text, (other) => TEXTS.get(other)),
+    ),
+  ]),
+);
+
+export const guidePage = (path: string): GuidePage | undefined => PAGES.get(path.replace(/\/$/, ''));
+
+export const guideContents = (): { name: string; pages: { title: string; href: string }[] }[] =>
+  CONTENTS.map(({ name, paths }) => ({
+    name,
+    pages: paths.flatMap((path) => {
+      const page = PAGES.get(path);
+      return page === undefined ? [] : [{ title: page.title, href: path === '' ? '/help' : `/help/${path}/` }];
+    }),
+  }));

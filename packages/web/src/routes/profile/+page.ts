@@ -1,0 +1,12 @@
+import { call } from '#lib/api/client.ts';
+
+import type { PageLoad } from './$types';
+
+export const load: PageLoad = async ({ fetch, depends, data }) => {
+  depends('app:profile');
+  const [account, info] = await Promise.all([
+    call('accounts.currentUser', { query: { group_ids_names: true } }, { fetch }),
+    call('accounts.currentUserProfileInfo', {}, { fetch }),
+  ]);
+  return { ...data, account, info };
+};

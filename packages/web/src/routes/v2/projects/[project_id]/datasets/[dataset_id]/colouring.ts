@@ -1,0 +1,52 @@
+/** What the wells of a plate are coloured by, and the words that go with it. */
+import { counted, formatCount } from '#lib/ui/format.ts';
+import type { State } from '#lib/ui/status.ts';
+
+import { type Colour, colourOf, type Scale, scaleOf, shortNumber, type Plate, type Well, wellValue } from './plate.ts';
+
+/** Undefined: by the status of the chosen task. */
+export type By = { attribute: string } | undefined;
+
+export const readBy = (text: string | null): By => (text ? { attribute: text } : undefined);
+
+export interface Colouring {
+  scale: Scale | undefined;
+  look: (well: Well) => State['look'] | Colour | 'plain' | undefined;
+  words: (well: Well) => string;
+}
+
+export const LOOK_WORDS: Record<State['look'], string> = {
+  failed: 'failed',
+  stopped: 'stopped',
+  running: 'running',
+  waiting: 'waiting',
+  warning: 'done with warnings',
+  done: 'done',
+  unset: 'not run',
+};
+
+export const valueOfWell = (value: number | string | undefined): string =>
+  value === undefined ? 'no value' : typeof value === 'number' ? shortNumber(value) : value;
+
+export function colouring({ wells }: Plate, by: By): Colouring {
+  const images = (well: Well) => counted(well.images.length, 'image');
+  if (!by) {
+    return {
+      scale: undefined,
+      look: ({ look }) => look ?? 'plain',
+      words: (well) => `${well.look ? `${LOOK_WORDS[well.look]}, ` : ''}${images(well)}`,
+    };
+  }
+  const values = new Map([...wells].map(([name, well]) => [name, wellValue(well, by.attribute)]));
+  const scale = scaleOf(wells.values(), by.attribute);
+  return {
+    scale,
+    look: ({ name }) => colourOf(scale, values.get(name)),
+    words: (well) => `${by.attribute} ${valueOfWell(values.get(well.name))}, ${images(well)}`,
+  };
+}
+
+/** Parts of the legend for statuses, the loudest first. */
+export const LEGEND: State['look'][] = ['failed', 'stopped', 'running', 'waiting', 'warning', 'done', 'unset'];
+
+export const wellsWords = (count: number): string => `${formatCount(count)} ${count === 1 ? 'well' : 'wells'}`;

@@ -1,0 +1,70 @@
+/** What there is to say about the images of some wells: how many, what went wrong, which attributes and types they have. */
+import {
+  attributeKeys,
+  isMixed,
+  isNumeric,
+  type ListedImage,
+  typeKeys,
+  valueKey,
+  valueWords,
+} from '#lib/images/filters.ts';
+import { imageState } from '#lib/images/image-state.ts';
+import { counted, formatCount } from '#lib/ui/format.ts';
+import type { State } from '#lib/ui/status.ts';
+
+import { shortNumber, type Well } from './plate.ts';
+
+export interface Fact {
+  key: string;
+  words: string;
+}
+
+const FEW = 4;
+const GIVEN = ['plate', 'well'];
+
+/** `200 to 1389`, `control, DMSO`, `12 values` */
+function valuesInWords(values: unknown[]): string {
+  const different = [...new Map(values.map((value) => [valueKey(value), value])).values()];
+  if (different.length === 1) return valueWords(different[0]);
+  if (isNumeric(different)) {
+    const numbers = different.map((value) => Number(valueWords(value)));
+    return `${shortNumber(Math.min(...numbers))} to ${shortNumber(Math.max(...numbers))}`;
+  }
+  const mixed = isMixed(different);
+  const words = different
+    .map(mixed ? valueKey : valueWords)
+    .sort((one, other) => one.localeCompare(other, 'en', { numeric: true }));
+  return words.length <= FEW ? words.join(', ') : counted(words.length, 'value');
+}
+
+export function factsOf(images: readonly ListedImage[]): Fact[] {
+  const keys = attributeKeys(
+    Object.assign({}, ...images.map(({ attributes }) => attributes)) as object as Record<string, unknown>,
+  );
+  const types = typeKeys([], ...images.map((image) => image.types));
+  return [
+    ...keys
+      .filter((key) => !GIVEN.includes(key))
+      .map((key) => ({ key, words: valuesInWords(images.flatMap(({ attributes }) => attributes[key] ?? [])) })),
+    ...types.map((key) => {
+      const count = images.filter((image) => image.types[key]).length;
+      if (images.length === 1) return { key, words: String(count === 1) };
+      const words =
+        count === images.length ? 'all images' : `${formatCount(count)} of ${counted(images.length, 'image')}`;
+      return { key, words };
+    }),
+  ];
+}
+
+export interface Trouble {
+  well: Well;
+  image: ListedImage;
+  state: State;
+}
+
+/** Images that failed, in the order of the wells. */
+export const troubles = (wells: readonly Well[]): Trouble[] =>
+  [...wells]
+    .sort((one, other) => one.row - other.row || one.column - other.column)
+    .flatMap((well) => well.images.map((image) => ({ well, image, state: imageState(image) })))
+    .filter(({ state }) => state.look === 'failed');

@@ -1,0 +1,211 @@
+import { describe, expect, it } from 'vitest';
+
+import type { FullTaskStatus, Job } from '@service/contract';
+
+import { explain, mostCommon } from '../../src/lib/jobs/explain.ts';
+import {
+  countFilters,
+  durationOf,
+  jobQuery,
+  peopleOf,
+  progressOf,
+  stopWords,
+  taskRange,
+  unindented,
+  waitedFor,
+} from '../../src/lib/jobs/jobs.ts';
+import { streamedLog, withNews } from '../../src/lib/jobs/log-stream.ts';
+import { unitName, unitState } from '../../src/lib/jobs/units.ts';
+
+const query = (search: string) => jobQuery(new URLSearchParams(search));
+
+describe('filters in the address', () => {
+  it('become a query', () => {
+    expect(query('status=failed&project=3&workflow=4&dataset=5&user=a@b.c&page=2&page_size=50')).toEqual({
+      status: 'failed',
+      project_id: 3,
+      workflow_id: 4,
+      dataset_id: 5,
+      user_email: 'a@b.c',
+      page: 2,
+      page_size: 50,
+    });
+  });
+
+  it('that mean nothing ask for nothing', () => {
+    const { page, page_size, ...filters } = query('status=lost&project=x');
+    expect([page, page_size]).toEqual([1, 10]);
+    expect(Object.values(filters).every((value) => value === undefined)).toBe(true);
+    expect(countFilters(query('page=3'))).toBe(0);
+    expect(countFilters(query('status=done&user=a@b.c'))).toBe(2);
+  });
+
+  it('name people, oneself first', () => {
+    expect(peopleOf('m@x', ['z@x', 'a@x', 'm@x', 'a@x'], 'k@x')).toEqual(['m@x', 'a@x', 'k@x', 'z@x']);
+  });
+});
+
+const START = '2026-11-09T08:00:00Z';
+const times = (end: string | null, first: string | null = null) => ({
+  start_timestamp: START,
+  end_timestamp: end,
+  timestamp_first_unit: first,
+});
+const NOW = Date.parse('2026-11-09T08:10:00Z');
+
+describe('times', () => {
+  it('go on while a job does', () => {
+    expect(durationOf(times(null), NOW)).toBe(600);
+    expect(durationOf(times('2026-11-09T08:05:00Z'), NOW)).toBe(300);
+    // clocks differ
+    expect(durationOf(times(null), Date.parse(START) - 5000)).toBe(0);
+  });
+
+  it.each([
+    [times(null), 600],
+    [times(null, '2026-11-09T08:03:00Z'), 180],
+    [times('2026-11-09T08:05:00Z', '2026-11-09T08:03:00Z'), 180],
+    [times('2026-11-09T08:05:00Z'), undefined],
+  ])('in the queue of %j: %s', (job, seconds) => expect(waitedFor(job, NOW)).toBe(seconds));
+});
+
+describe('the range of tasks', () => {
+  it.each([
+    [0, 5, 'tasks 1 to 6'],
+    [2, 2, 'task 3'],
+    [null, null, 'all tasks'],
+  ])('%s to %s is %s', (first_task_index, last_task_index, words) =>
+    expect(taskRange({ first_task_index, last_task_index })).toBe(words),
+  );
+});
+
+it('progress is that of the task at work', () => {
+  const tasks = [
+    { name: 'Convert', alias: null, num_units: 1, num_done_units: 1, num_failed_units: 0 },
+    { name: 'Segment', alias: 'Nuclei', num_units: 1536, num_done_units: 1004, num_failed_units: 3 },
+  ];
+  expect(progressOf({ first_task_index: 0, last_task_index: 5 }, { tasks } as never)).toEqual({
+    words: 'Nuclei, task 2 of 6',
+    done: 1004,
+    failed: 3,
+    total: 1536,
+  });
+  expect(progressOf({ first_task_index: 0, last_task_index: 5 }, { tasks: [] } as never)).toBeUndefined();
+});
+
+const status = (more: Partial<FullTaskStatus>) =>
+  ({
+    status: 'submitted',
+    job_id: 7,
+    num_done_images: 0,
+    num_failed_images: 0,
+    num_available_images: 9,
+    progress: { waiting: 0, running: 0, done: 0, failed: 0 },
+    ...more,
+  }) as FullTaskStatus;
+
+describe('what stopping costs', () => {
+  it.each<[string, Record<string, FullTaskStatus | { status: 'submitted' } | null>, string]>([
+    [
+      'counts images',
+      { 1: status({ num_done_images: 1004, progress: { waiting: 481, running: 48, done: 1004, failed: 0 } }) },
+      '48 images at work are lost, 481 will not start, 1\u202f004 finished ones stay.',
+    ],
+    [
+      'of one image is one',
+      { 1: status({ progress: { waiting: 0, running: 1, done: 0, failed: 0 } }) },
+      '1 image at work is lost, 0 will not start, 0 finished ones stay.',
+    ],
+    [
+      'of parts is the whole task',
+      { 1: status({ progress: { waiting: 4, running: 1, done: 3, failed: 0 } }) },
+      'The task at work will count as failed for all its images. Tasks that ended before it stay as they are.',
+    ],
+    [
+      'before anything began is nothing',
+      { 1: { status: 'submitted' }, 2: status({ job_id: 6 }), 3: null },
+      'Nothing of it is at work right now. Tasks that have not started will not start.',
+    ],
+  ])('%s', (_, statuses, words) => expect(stopWords(statuses, 7)).toBe(words));
+});
+
+describe('a failed job', () => {
+  const job = (kind: string | null, more: object = {}) => ({
+    status: 'failed' as const,
+    log: 'JOB ERROR\nTRACEBACK:\nno such file',
+    executor_error_log: null,
+    stop_requested_by: null,
+    failure:
+      kind === null ? null : ({ kind, workflowtask_id: 1, message: 'Segment: no', num_images: 6 } as Job['failure']),
+    ...more,
+  });
+
+  it.each([
+    ['task', '6 images failed in Segment.', 'no such file'],
+    ['no_images', 'No image matched what Segment takes.', undefined],
+    ['submissions_off', 'New jobs are switched off.', undefined],
+    ['output', 'Segment gave back something that cannot be used.', 'no such file'],
+    ['admin', 'An administrator labelled this job as failed.', undefined],
+    ['internal', 'The service met a defect while it ran this job.', 'no such file'],
+    [null, 'This job failed.', 'no such file'],
+  ])('because of %s says so', (kind, title, said) =>
+    expect(explain(job(kind), 'Segment')).toMatchObject({ look: 'failed', title, said }),
+  );
+
+  it('names the cause where there is one', () => {
+    expect(explain(job('task'), 'Segment', 'memory')).toMatchObject({
+      title: '6 images failed in Segment: killed for memory.',
+      next: expect.stringContaining('more memory') as string,
+    });
+    expect(mostCommon(['error', 'memory', 'memory', null])).toBe('memory');
+    expect(mostCommon([])).toBeNull();
+  });
+
+  it('shows what the scheduler said first', () => {
+    expect(explain(job('task', { executor_error_log: 'srun: error: node7' }), 'Segment')?.said).toBe(
+      'srun: error: node7',
+    );
+  });
+
+  it('that somebody stopped is not loud', () => {
+    expect(explain(job('stopped', { stop_requested_by: 'm.keller@x.y' }), 'Segment')).toMatchObject({
+      look: 'stopped',
+      title: 'Stopped by m.keller.',
+    });
+  });
+
+  it('is nothing to explain when it went well', () => {
+    expect(explain({ ...job(null), status: 'done' }, undefined)).toBeUndefined();
+  });
+});
+
+describe('a log that comes in pieces', () => {
+  const begun = streamedLog('größe\n');
+  it.each([
+    ['goes on', { offset: 8, text: 'b\n' }, 'größe\nb\n'],
+    ['begins anew', { offset: 0, text: 'x\n' }, 'x\n'],
+    ['is not repeated', { offset: 6, text: 'e\n' }, 'größe\n'],
+    ['has no holes', { offset: 20, text: 'c\n' }, undefined],
+  ])('%s', (_, news, text) => expect(withNews(begun, news)?.text).toBe(text));
+});
+
+describe('a unit', () => {
+  it.each([
+    [{ zarr_urls: ['/data/plate.zarr/B/03/0'], is_init: false }, 'plate.zarr/B/03/0'],
+    [{ zarr_urls: ['/data/a', '/data/b'], is_init: false }, '2 images'],
+    [{ zarr_urls: [], is_init: false }, 'the whole task'],
+    [{ zarr_urls: [], is_init: true }, 'preparation of the task'],
+  ])('%j is %s', (unit, name) => expect(unitName(unit, '/data')).toBe(name));
+
+  it('says why it failed', () => {
+    const unit = { status: 'failed', cause: 'signal' as const, signal: 9, num_warnings: 0 };
+    expect(unitState(unit)).toEqual({ look: 'failed', word: 'Ended by signal 9' });
+    expect(unitState({ ...unit, cause: 'stopped' })).toEqual({ look: 'stopped', word: 'Stopped' });
+    expect(unitState({ ...unit, status: 'done', cause: null, num_warnings: 2 }).word).toBe('Done, 2 warnings');
+  });
+});
+
+it('tables of commands lose their common indentation', () => {
+  expect(unindented('   JOBID USER\n    12   me\n\n')).toBe('JOBID USER\n 12   me');
+  expect(unindented('\n')).toBe('');
+});

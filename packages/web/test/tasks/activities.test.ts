@@ -1,0 +1,158 @@
+import type { Activity, ActivityStep } from '@service/contract';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+
+import {
+  activityState,
+  changed,
+  formatSeconds,
+  isUnfinished,
+  progressWords,
+  stepViews,
+} from '../../src/lib/tasks/activity.ts';
+import { keepAsking } from '../../src/lib/tasks/asking.ts';
+
+const step = (fields: Partial<ActivityStep>): ActivityStep => ({
+  name: 'install',
+  status: 'pending',
+  timestamp_started: null,
+  timestamp_ended: null,
+  done: null,
+  total: null,
+  detail: null,
+  ...fields,
+});
+const START = '2026-11-15T14:43:00Z';
+const now = Date.parse('2026-11-15T14:43:24Z');
+const wordsOf = (steps: ActivityStep[], status: Activity['status'] = 'ongoing') =>
+  stepViews({ steps, status }, now).map(({ name, state, words }) => [name, state.look, words]);
+
+describe('activities in words', () => {
+  test.each([
+    ['pending', 'collect', 'waiting', 'Waiting'],
+    ['ongoing', 'collect', 'running', 'Collecting'],
+    ['ongoing', 'delete', 'running', 'Removing'],
+    ['OK', 'reset', 'done', 'Done'],
+    ['failed', 'reactivate', 'failed', 'Failed'],
+  ] as const)('%s, %s', (status, action, look, word) => {
+    expect(activityState({ status, action })).toEqual({ look, word });
+  });
+
+  test('waiting and working ones are unfinished', () => {
+    expect((['pending', 'ongoing', 'OK', 'failed'] as const).filter((status) => isUnfinished({ status }))).toEqual([
+      'pending',
+      'ongoing',
+    ]);
+  });
+
+  test('a step tells how far it is, what it does, and how long', () => {
+    expect(
+      wordsOf([
+        step({
+          name: 'environment',
+          status: 'OK',
+          timestamp_started: START,
+          timestamp_ended: '2026-11-15T14:43:04.3Z',
+        }),
+        step({ name: 'install', status: 'ongoing', timestamp_started: START, done: 71, total: 84, detail: 'numba' }),
+        step({ name: 'pins after', status: 'skipped' }),
+        step({ name: 'tasks' }),
+      ]),
+    ).toEqual([
+      ['Environment', 'done', '4.3 s'],
+      ['Install', 'running', '71 of 84, numba, 24 s'],
+      ['Pins after', 'unset', 'not needed'],
+      ['Tasks', 'unset', 'to come'],
+    ]);
+  });
+
+  test('after a failure nothing is at work and nothing is to come', () => {
+    expect(wordsOf([step({ status: 'ongoing', timestamp_started: START }), step({ name: 'tasks' })], 'failed')).toEqual(
+      [
+        ['Install', 'failed', 'ended here'],
+        ['Tasks', 'unset', 'not begun'],
+      ],
+    );
+  });
+
+  test('steps that are not needed do not count', () => {
+    const steps = [step({ status: 'OK' }), step({ status: 'skipped' }), step({})];
+    expect(progressWords({ steps, status: 'ongoing' })).toBe('1 of 2 steps');
+  });
+
+  test.each([
+    [0.04, '0.0 s'],
+    [9.94, '9.9 s'],
+    [24.4, '24 s'],
+    [102, '1:42'],
+    [-1, '0.0 s'],
+  ])('%f seconds', (seconds, words) => {
+    expect(formatSeconds(seconds)).toBe(words);
+  });
+
+  test('news is a state, a step or a line of the log', () => {
+    const one = { status: 'ongoing', log: 'a', steps: [step({})] } as unknown as Activity;
+    expect(changed(undefined, one)).toBe(true);
+    expect(changed(one, { ...one, steps: [step({})] })).toBe(false);
+    expect(changed(one, { ...one, log: 'ab' })).toBe(true);
+    expect(changed(one, { ...one, steps: [step({ status: 'OK' })] })).toBe(true);
+  });
+});
+
+describe('asking again', () => {
+  let hidden = false;
+  let listener: (() => void) | undefined;
+  const page = {
+    get hidden() {
+      return hidden;
+    },
+    addEventListener: (_: string, given: () => void) => (listener = given),
+    removeEventListener: () => (listener = undefined),
+  } as unknown as Document;
+
+  beforeEach(() => {
+    vi.useFakeTimers();
+    hidden = false;
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test('often while there is news, ever more rarely while there is none', async () => {
+    const ask = vi.fn(async () => ask.mock.calls.length < 4);
+    const stop = keepAsking({ ask, first: 1000, page });
+    await vi.advanceTimersByTimeAsync(4000);
+    expect(ask).toHaveBeenCalledTimes(4);
+    await vi.advanceTimersByTimeAsync(1500);
+    expect(ask).toHaveBeenCalledTimes(4);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(ask.mock.calls.length).toBeLessThan(14);
+    stop();
+  });
+
+  test('not in a hidden tab, at once when it is seen again', async () => {
+    const ask = vi.fn(async () => true);
+    const stop = keepAsking({ ask, first: 1000, page });
+    hidden = true;
+    listener?.();
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(ask).not.toHaveBeenCalled();
+    hidden = false;
+    listener?.();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(ask).toHaveBeenCalledTimes(1);
+    stop();
+  });
+
+  test('a failed answer is not the end, being stopped is', async () => {
+    const ask = vi.fn(async () => {
+      throw new Error('no answer');
+    });
+    const stop = keepAsking({ ask, first: 1000, page });
+    await vi.advanceTimersByTimeAsync(3000);
+    expect(ask).toHaveBeenCalledTimes(2);
+    stop();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(ask).toHaveBeenCalledTimes(2);
+    expect(listener).toBeUndefined();
+  });
+});
