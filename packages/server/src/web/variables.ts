@@ -45,5 +45,7 @@ export function clientVariables(
     // without somebody's own choice, the client offers what the service accepts
     SERVICE_HIDE_BASIC_AUTH: given['SERVICE_HIDE_BASIC_AUTH'] ?? SERVICE_DISABLE_BASIC_AUTH,
     PUBLIC_OAUTH_CLIENT_NAME: given['PUBLIC_OAUTH_CLIENT_NAME'] ?? settings.signIn?.name,
+    // the guide comes with the service
+    PUBLIC_ENABLE_HELP_LINKS: given['PUBLIC_ENABLE_HELP_LINKS'] ?? 'true',
   };
 }

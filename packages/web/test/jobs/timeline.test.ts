@@ -12,6 +12,7 @@ import {
   ticksOf,
   tipOf,
   unitWords,
+  upTo,
 } from '../../src/lib/jobs/timeline.ts';
 
 const at = (seconds: number) => new Date(Date.UTC(2026, 10, 9, 8, 0, seconds)).toISOString();
@@ -114,6 +115,22 @@ describe('lanes', () => {
     expect(lane!.bars.map(({ value }) => value)).toEqual([1e9, 2e9]);
     expect(lane!.most).toBe(2);
   });
+});
+
+describe('a job at work', () => {
+  const going = timeline([task(0, 0, null, { status: 'submitted' })], [2, 3]);
+  going.bins.finished = [0, 1];
+
+  it('is drawn up to now with what has not ended', () => {
+    expect(upTo(going, Date.parse(at(45))).bins).toMatchObject({ running: [2, 3, 2, 2, 2], finished: [0, 1, 0, 0, 0] });
+  });
+
+  it.each([
+    ['it has ended', timeline([task(0, 0, 20)], [2, 3]), 45],
+    ['everything of it has ended', { ...going, bins: { ...going.bins, finished: [0, 3] } }, 45],
+    ['nothing began', { ...going, bins: { ...going.bins, start: null, running: [] } }, 45],
+    ['it is up to date', going, 15],
+  ])('stays as it is when %s', (_, some, now) => expect(upTo(some, Date.parse(at(now)))).toBe(some));
 });
 
 describe('a moment', () => {

@@ -14,7 +14,7 @@ async function ranJob(owner: Person, plan: object = {}): Promise<Job> {
   const project = await owner.project();
   const dataset = await owner.dataset(project, 'Plate', IMAGES);
   const workflow = await owner.workflow(project, 'Nuclei', [
-    { task: await owner.task({ name: 'Segment' }), args_parallel: { plan: { '*': plan } } },
+    { task: await owner.task(), args_parallel: { plan: { '*': plan } } },
   ]);
   return owner.submit(project, workflow, dataset);
 }

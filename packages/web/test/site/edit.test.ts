@@ -45,7 +45,7 @@ test('one task, two at once, two after a given task, one at the end', async () =
   const added = async (names: string[]) => {
     await dialog(page).waitFor({ state: 'detached' });
     expect(await namesOf(anna, workflow)).toEqual(names);
-    await page.getByRole('heading', { name: 'Tasks' }).waitFor();
+    await page.getByRole('heading', { name: 'Tasks', exact: true }).waitFor();
   };
 
   await openTable();

@@ -13,7 +13,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, inject } from 'vitest';
+import { afterAll, beforeAll, expect, inject, onTestFailed } from 'vitest';
 
 import type { Dataset, Job, Project, Task, TaskType, User, Workflow, WorkflowTask } from '@service/contract';
 
@@ -70,6 +70,10 @@ export async function openPage(path: string, token?: string, { width = 1440, hei
   contexts.push(context);
   if (token !== undefined) await context.addCookies([{ name: 'fastapiusersauth', value: token, url: web }]);
   const page = await context.newPage();
+  onTestFailed(async ({ task }) => {
+    const name = `failed-${task.name.replace(/\W+/g, '-').slice(0, 60)}-${contexts.indexOf(context)}`;
+    await page.screenshot({ path: join(PICTURES, `${name}.png`) });
+  });
   await goTo(page, path);
   return page;
 }

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 
 import type { Task } from '@service/contract';
 
-import { admin, good, looksWell, type Person, person } from './site.ts';
+import { admin, good, goTo, looksWell, type Person, person } from './site.ts';
 
 const PYTHON = '/usr/bin/python3';
 
@@ -100,7 +100,7 @@ test('41: task filters: package, category, modality, tag, free text, core select
   await expect.poll(() => count(page)).toBe(`1 of ${of}`);
 
   // a filter in the address is there again after coming back
-  await page.reload();
+  await goTo(page, page.url());
   await expect.poll(() => count(page)).toBe(`1 of ${of}`);
   await looksWell(page, 'tasks');
 
@@ -129,7 +129,9 @@ test('41: badges set the filter, documentation is text and not a page', async ()
 test('somebody without tasks is told where they come from', async () => {
   const client = await admin();
   const [resource] = await good<Record<string, unknown>[]>(client.get('/admin/v2/resource/'));
-  const { id: _, timestamp_created: __, ...fields } = resource!;
+  const fields = Object.fromEntries(
+    Object.entries(resource!).filter(([key]) => key !== 'id' && key !== 'timestamp_created'),
+  );
   const mark = `${process.pid}-${Date.now()}`;
   const created = await good<{ id: number }>(client.post('/admin/v2/resource/', { ...fields, name: `Empty ${mark}` }));
   const profile = await good<{ id: number }>(

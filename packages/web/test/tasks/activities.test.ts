@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
 import {
   activityState,
+  causeOf,
   changed,
   formatSeconds,
   isUnfinished,
@@ -72,6 +73,13 @@ describe('activities in words', () => {
         ['Tasks', 'unset', 'not begun'],
       ],
     );
+  });
+
+  test('why it failed is said once, and not cut off', () => {
+    const steps = [step({ status: 'failed', detail: 'The package has no manifest.', timestamp_started: START })];
+    expect(causeOf({ steps, status: 'failed' })).toBe('The package has no manifest.');
+    expect(causeOf({ steps: [step({ detail: '84 packages' })], status: 'OK' })).toBeUndefined();
+    expect(wordsOf(steps, 'failed')).toEqual([['Install', 'failed', '24 s']]);
   });
 
   test('steps that are not needed do not count', () => {

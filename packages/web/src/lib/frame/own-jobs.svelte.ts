@@ -9,6 +9,9 @@ import { notify, notifiesOn } from './notify.ts';
 import { gone, isShown, type JobNotice, noticeOf, type RunningJob, runningOf } from './own-jobs.ts';
 
 const EVERY_MS = 30_000;
+/** The workflow page has six calls to begin with, and hears of its own job by itself. */
+const AFTER_LOAD_MS = 10_000;
+const isWorkflowPage = (pathname: string) => /\/workflows\/\d+$/.test(pathname);
 const MOST = 20;
 const KEY = 'running-jobs';
 
@@ -100,7 +103,8 @@ export function takeCareOfJobs(person: string | undefined): () => void {
     email = person;
     count = 0;
     notices = [];
-    void look();
+    if (!isWorkflowPage(location.pathname)) void look();
+    else timer = setTimeout(() => void look(), AFTER_LOAD_MS);
   }
   const onvisibility = () => {
     if (!document.hidden) lookSoon();

@@ -98,6 +98,29 @@ function binsByTask({ bins }: Timeline, stretches: Stretch[]): number[][] {
   return found;
 }
 
+/**
+ * The picture as it is now: what was at work in the last bin is still, since anything that ends is told. So nothing has
+ * to be asked for while nothing changes.
+ */
+export function upTo(timeline: Timeline, now: number): Timeline {
+  const { bins, tasks } = timeline;
+  const last = bins.running.length - 1;
+  if (bins.start === null || last < 0 || tasks.at(-1)?.status !== 'submitted') return timeline;
+  const going = Math.max(0, bins.running[last]! - bins.finished[last]!);
+  const missing = Math.floor((now - Date.parse(bins.start)) / (bins.seconds * 1000)) - last;
+  if (going === 0 || missing <= 0) return timeline;
+  const filled = (value: number) => new Array<number>(missing).fill(value);
+  return {
+    tasks,
+    bins: {
+      ...bins,
+      running: [...bins.running, ...filled(going)],
+      finished: [...bins.finished, ...filled(0)],
+      peak_memory_bytes: [...bins.peak_memory_bytes, ...filled(bins.peak_memory_bytes[last]!)],
+    },
+  };
+}
+
 export type Measure = 'units' | 'memory';
 
 export function lanesOf(timeline: Timeline, span: Span, measure: Measure): Lane[] {

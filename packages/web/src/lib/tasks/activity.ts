@@ -85,13 +85,17 @@ export function stepViews(activity: Pick<Activity, 'steps' | 'status'>, now: num
           ? ''
           : formatCount(step.done)
         : `${formatCount(step.done ?? 0)} of ${formatCount(step.total)}`,
-      step.detail ?? '',
+      step.status === 'failed' ? '' : (step.detail ?? ''),
       seconds === undefined ? '' : formatSeconds(seconds),
     ].filter((part) => part !== '');
     const idle = step.status === 'skipped' ? 'not needed' : activity.status === 'failed' ? 'not begun' : 'to come';
     return { name: capital(step.name), state, words: parts.length > 0 ? parts.join(', ') : over ? 'ended here' : idle };
   });
 }
+
+/** Why it failed, as the step says at which it ended. */
+export const causeOf = ({ status, steps }: Pick<Activity, 'steps' | 'status'>): string | undefined =>
+  status === 'failed' ? (steps.find((step) => step.status === 'failed')?.detail ?? undefined) : undefined;
 
 /** One sentence under the title: where it stands. */
 export function progressWords(activity: Pick<Activity, 'steps' | 'status'>): string {
