@@ -63,10 +63,10 @@ test('admin jobs: all filters, CSV row count, log download of a deleted projectâ
     const field = page.getByRole('textbox', { name });
     await field.fill(String(value));
     await field.press('Enter');
-    await expect.poll(() => shown(page), name).toEqual([done.id]);
+    await expect.poll(() => shown(page), { message: name }).toEqual([done.id]);
     await field.fill('');
     await field.press('Enter');
-    await expect.poll(() => shown(page), name).toEqual([failed.id, done.id]);
+    await expect.poll(() => shown(page), { message: name }).toEqual([failed.id, done.id]);
   }
   await page.getByRole('button', { name: /^Resource: / }).click();
   await page.getByRole('option').first().click();
@@ -84,11 +84,11 @@ test('admin jobs: all filters, CSV row count, log download of a deleted projectâ
     await page.getByLabel(`${what} from, day`).fill(day(1));
     await page.getByText('No job matches these filters.').waitFor();
     await page.getByLabel(`${what} from, day`).fill(day(-1));
-    await expect.poll(() => shown(page), what).toEqual([failed.id, done.id]);
+    await expect.poll(() => shown(page), { message: what }).toEqual([failed.id, done.id]);
     await page.getByLabel(`${what} until, day`).fill(day(-1));
     await page.getByText('No job matches these filters.').waitFor();
     await page.getByLabel(`${what} until, day`).fill(day(1));
-    await expect.poll(() => shown(page), what).toEqual([failed.id, done.id]);
+    await expect.poll(() => shown(page), { message: what }).toEqual([failed.id, done.id]);
   }
   await page.reload();
   await expect.poll(() => shown(page)).toEqual([failed.id, done.id]);

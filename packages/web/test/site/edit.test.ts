@@ -281,7 +281,7 @@ test('a template is made of a workflow, and compared with what became of it', as
     .getByRole('row', { name: /diameter.*changed.*12.*40/ })
     .waitFor();
   await dialog(page)
-    .getByRole('row', { name: /Alias.*changed.*null.*"Second look"/ })
+    .getByRole('row', { name: /Alias.*new.*"Second look"/ })
     .waitFor();
   await looksWell(page, 'compare');
   await press(page, 'Close');

@@ -8,10 +8,10 @@
  *     await page.getByRole('button', { name: 'New dataset' }).click();
  *     await looksWell(page, 'project');
  */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import axe from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, inject, onTestFailed } from 'vitest';
 
@@ -26,7 +26,6 @@ export const PASSWORD = 'a-long-password';
 const ROOT = join(import.meta.dirname, '../../../..');
 /** Pictures are kept for people to look at. */
 const PICTURES = join(ROOT, 'test-results/pictures');
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const SCRIPTED = join(ROOT, 'packages/server/test/support/scripted_task.py');
 
 let browser: Browser;
@@ -95,7 +94,7 @@ export interface ScriptedTask {
   [more: string]: unknown;
 }
 
-export interface Submission {
+interface Submission {
   first_task_index?: number;
   last_task_index?: number;
   [more: string]: unknown;
@@ -227,7 +226,7 @@ const RULES = { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'
 
 async function violations(page: Page): Promise<string[]> {
   // through the debugger: the security policy of the page lets no foreign script in
-  await page.evaluate(`window.axe ?? (() => { ${AXE} })()`);
+  await page.evaluate(`window.axe ?? (() => { ${axe.source} })()`);
   const found = await page.evaluate<Violation[]>(
     `axe.run(document, ${JSON.stringify(RULES)}).then((r) => r.violations)`,
   );

@@ -15,7 +15,7 @@ it.each([
 describe('what a refusal says', () => {
   it.each([
     ['a text', 422, '{"detail": "Wait."}', 'Wait.', []],
-    ['a list of texts', 422, '{"detail": ["One.", "Two."]}', 'One.\nTwo.', []],
+    ['a list of texts', 422, '{"detail": ["One.", "Two."]}', 'One. Two.', []],
     [
       'one field',
       422,
@@ -27,7 +27,7 @@ describe('what a refusal says', () => {
       'an item of a list, and the whole',
       422,
       '{"detail": [{"loc": ["body", "accounts", 1], "msg": "A.", "type": "x"}, {"loc": ["body", "__root__"], "msg": "B.", "type": "x"}]}',
-      'accounts.1: A.\nB.',
+      'accounts.1: A. B.',
       [
         { path: ['accounts', 1], message: 'A.' },
         { path: [], message: 'B.' },

@@ -47,7 +47,7 @@ export interface ImagesPage {
   status_counts?: Record<ImageStatus, number>;
 }
 
-export const PAGE_SIZE = 10;
+const PAGE_SIZE = 10;
 
 export const newQuery = (given: Partial<ImagesQuery> = {}): ImagesQuery => ({
   attributes: {},

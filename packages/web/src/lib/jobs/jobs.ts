@@ -23,7 +23,7 @@ export const STATUS_OPTIONS: { value: JobStatus; name: string }[] = [
   { value: 'failed', name: 'Failed or stopped' },
 ];
 
-export interface JobFilters {
+interface JobFilters {
   status?: JobStatus | undefined;
   project_id?: number | undefined;
   workflow_id?: number | undefined;

@@ -23,7 +23,7 @@ export function spanOf(job: Pick<Job, 'start_timestamp' | 'end_timestamp'>, now:
   return { start, end: Math.max(end, start + LEAST_MS) };
 }
 
-export const placeIn = ({ start, end }: Span, time: number): number =>
+const placeIn = ({ start, end }: Span, time: number): number =>
   Math.min(1, Math.max(0, (time - start) / (end - start)));
 
 const MINUTE = 60;
@@ -50,7 +50,7 @@ export function ticksOf({ start, end }: Span, most = 7): Tick[] {
   });
 }
 
-export interface Bar {
+interface Bar {
   x: number;
   width: number;
   /** Units at work, or bytes. */

@@ -20,7 +20,7 @@ export interface StepNews {
 
 const RUNNING: State = { look: 'running', word: 'Running' };
 const DONE: State = { look: 'done', word: 'Done' };
-export const FAILED: State = { look: 'failed', word: 'Failed' };
+const FAILED: State = { look: 'failed', word: 'Failed' };
 export const WAITING: State = { look: 'unset', word: 'Not begun' };
 
 /** Something went wrong that has a log. */

@@ -9,7 +9,7 @@ import type { TaskGroupSlim, TaskSlim } from '@service/contract';
 /** What `tasks.listTaskGroups` answers: `[name, groups]` by package, versions newest first. */
 export type Packages = readonly (readonly (string | TaskGroupSlim[])[])[];
 
-export interface TaskVersion {
+interface TaskVersion {
   task: TaskSlim;
   group: TaskGroupSlim;
   /** The version, with its owner where two have the same. */

@@ -1,5 +1,5 @@
 /** What the workflow page shows, as its address says it. */
-export const TABS = ['arguments', 'images', 'runs', 'types', 'resources', 'info'] as const;
+const TABS = ['arguments', 'images', 'runs', 'types', 'resources', 'info'] as const;
 export type Tab = (typeof TABS)[number];
 
 export interface Shown {

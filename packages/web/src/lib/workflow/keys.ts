@@ -1,5 +1,3 @@
-/** Single letters are commands only while nobody writes or chooses. */
-export const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof Element &&
-  target.closest('input, textarea, select, [contenteditable], dialog, [role=listbox], [role=menu], [role=combobox]') !==
-    null;
+/** In lists that are walked by letters and arrows, a letter is theirs. */
+export const isInWidget = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.closest('[role=listbox], [role=menu], [role=combobox]') !== null;

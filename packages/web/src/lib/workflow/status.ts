@@ -25,14 +25,14 @@ export interface BarCounts {
 }
 
 /** A piece of the line beside a name. */
-export interface Figure {
+interface Figure {
   text: string;
   strong?: boolean;
   look?: Look;
 }
 
 /** One count, with the images behind it. */
-export interface LegendEntry {
+interface LegendEntry {
   key: 'done' | 'failed' | 'stopped' | 'running' | 'waiting' | 'unset';
   count: number;
   word: string;

@@ -51,7 +51,8 @@ function parts(names: typeof BLOCKS | typeof NOTES, template: Item, workflow: It
 
 function textNote(what: string, before: string | null, after: string | null) {
   if (before === after) return [];
-  const list: Difference[] = [{ path: '', kind: 'changed', before, after }];
+  const kind = before === null ? 'added' : after === null ? 'removed' : 'changed';
+  const list: Difference[] = [{ path: '', kind, before, after }];
   return [{ what, list }];
 }
 

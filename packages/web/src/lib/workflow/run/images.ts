@@ -46,7 +46,7 @@ export interface Counts {
 
 const sum = (numbers: number[]) => numbers.reduce((total, one) => total + one, 0);
 
-export const passing = ({ byStatus }: Counts): number => sum(Object.values(byStatus));
+const passing = ({ byStatus }: Counts): number => sum(Object.values(byStatus));
 
 /** How many images the first task gets. */
 export const chosenCount = (counts: Counts, { status }: Pick<ImageChoice, 'status'>): number =>

@@ -25,7 +25,7 @@ export const LOOK_WORDS: Record<State['look'], string> = {
   unset: 'not run',
 };
 
-export const valueOfWell = (value: number | string | undefined): string =>
+const valueOfWell = (value: number | string | undefined): string =>
   value === undefined ? 'no value' : typeof value === 'number' ? shortNumber(value) : value;
 
 export function colouring({ wells }: Plate, by: By): Colouring {
@@ -49,4 +49,4 @@ export function colouring({ wells }: Plate, by: By): Colouring {
 /** Parts of the legend for statuses, the loudest first. */
 export const LEGEND: State['look'][] = ['failed', 'stopped', 'running', 'waiting', 'warning', 'done', 'unset'];
 
-export const wellsWords = (count: number): string => `${formatCount(count)} ${count === 1 ? 'well' : 'wells'}`;
+const wellsWords = (count: number): string => `${formatCount(count)} ${count === 1 ? 'well' : 'wells'}`;

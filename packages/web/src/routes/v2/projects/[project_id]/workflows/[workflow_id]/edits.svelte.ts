@@ -7,7 +7,7 @@
 import { createContext } from 'svelte';
 
 /** The form that is open; there is one at a time. */
-export interface Editor {
+interface Editor {
   /** `the arguments of Segment nuclei` */
   what: string;
   readonly changed: boolean;

@@ -6,7 +6,7 @@ import { type Counts, chosenCount } from '#lib/workflow/run/images.ts';
 
 type StatusPage = Awaited<ReturnType<typeof ask>> & { of_types: number };
 
-export interface Place {
+interface Place {
   project_id: number;
   dataset_id: number;
   workflowtask_id: number;
