@@ -150,7 +150,7 @@ test('first run with a converter, a failing one on another dataset, continue, re
   await anna.ended(await newestJob(anna, project));
   await runBar(page).getByRole('button', { name: 'Dataset: Second_1' }).waitFor();
   expect((await datasetsOf(anna, project)).map(({ name }) => name).sort()).toEqual(['Plate', 'Second', 'Second_1']);
-  const link = page.getByRole('link', { name: /^Jobs \d/ });
+  const link = page.getByRole('link', { name: /^Jobs \d+$/ });
   expect(await link.getAttribute('href')).toContain(`?dataset=${(await newestJob(anna, project)).dataset_id}`);
 });
 
