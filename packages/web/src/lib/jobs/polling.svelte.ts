@@ -25,8 +25,7 @@ export interface Polling {
 const LONGEST_WAIT_MS = 60_000;
 
 /** Twice as long after each failure. */
-const waitAfter = (failures: number, interval: number): number =>
-  Math.min(interval * 2 ** failures, LONGEST_WAIT_MS);
+const waitAfter = (failures: number, interval: number): number => Math.min(interval * 2 ** failures, LONGEST_WAIT_MS);
 
 interface Parts {
   /** True when something has changed. */

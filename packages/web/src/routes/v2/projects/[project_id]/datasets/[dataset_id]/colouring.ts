@@ -1,5 +1,5 @@
 /** What the wells of a plate are coloured by, and the words that go with it. */
-import { counted, formatCount } from '#lib/ui/format.ts';
+import { counted } from '#lib/ui/format.ts';
 import type { State } from '#lib/ui/status.ts';
 
 import { type Colour, colourOf, type Scale, scaleOf, shortNumber, type Plate, type Well, wellValue } from './plate.ts';
@@ -48,5 +48,3 @@ export function colouring({ wells }: Plate, by: By): Colouring {
 
 /** Parts of the legend for statuses, the loudest first. */
 export const LEGEND: State['look'][] = ['failed', 'stopped', 'running', 'waiting', 'warning', 'done', 'unset'];
-
-const wellsWords = (count: number): string => `${formatCount(count)} ${count === 1 ? 'well' : 'wells'}`;
