@@ -146,7 +146,9 @@ test('Back closes a dialog and stays on the page', async () => {
   await page.getByRole('dialog').waitFor();
   await page.evaluate(() => history.back());
   await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
-  expect(new URL(page.url()).pathname).toBe('/v2/projects');
+  // the browser has gone back by then, and is sent forward again
+  await expect.poll(() => new URL(page.url()).pathname).toBe('/v2/projects');
+  await page.getByRole('heading', { name: 'Projects', exact: true }).waitFor();
 });
 
 test('own running jobs are counted; a notice tells when one ends elsewhere', async () => {

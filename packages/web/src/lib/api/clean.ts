@@ -32,7 +32,8 @@ export function clean(given: unknown): Cleaned {
         const name = cleanText(key);
         const place = at(path, name);
         if (name !== key) changed.push(place);
-        return [name, visit(one, place)];
+        // a blank in a password is meant
+        return [name, name === 'password' ? one : visit(one, place)];
       }),
     );
   };

@@ -11,7 +11,8 @@ import { gone, isShown, type JobNotice, noticeOf, type RunningJob, runningOf } f
 const EVERY_MS = 30_000;
 /** The workflow page has six calls to begin with, and hears of its own job by itself. */
 const AFTER_LOAD_MS = 10_000;
-const isWorkflowPage = (pathname: string) => /\/workflows\/\d+$/.test(pathname);
+const firstWait = (): number | undefined =>
+  lastLook === 0 && /\/workflows\/\d+$/.test(location.pathname) ? AFTER_LOAD_MS : undefined;
 const MOST = 20;
 const KEY = 'running-jobs';
 
@@ -89,7 +90,7 @@ function plan(): void {
 /** After a navigation: now, or when half a minute is over since the last look. */
 export function lookSoon(): void {
   clearTimeout(timer);
-  const wait = lastLook + EVERY_MS - Date.now();
+  const wait = firstWait() ?? lastLook + EVERY_MS - Date.now();
   if (wait <= 0) void look();
   else timer = setTimeout(() => void look(), wait);
 }
@@ -103,8 +104,10 @@ export function takeCareOfJobs(person: string | undefined): () => void {
     email = person;
     count = 0;
     notices = [];
-    if (!isWorkflowPage(location.pathname)) void look();
-    else timer = setTimeout(() => void look(), AFTER_LOAD_MS);
+    lastLook = 0;
+    const wait = firstWait();
+    if (wait === undefined) void look();
+    else timer = setTimeout(() => void look(), wait);
   }
   const onvisibility = () => {
     if (!document.hidden) lookSoon();

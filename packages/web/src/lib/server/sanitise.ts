@@ -40,8 +40,8 @@ const escapeValue = (value: string) => escapeText(value).replace(/"/g, '&quot;')
 
 /** An own path, a web or mail address; pictures also as data, since nothing else may be loaded from elsewhere. */
 function isSafeAddress(address: string, isPicture: boolean): boolean {
-  // an entity could hide a scheme from this look at it
-  if (/&(?!amp;)/.test(address.replace(ENTITY, '&amp;'))) return false;
+  // an entity could hide a scheme from this look at it, and these signs would be written as entities
+  if (/&(?!amp;)|[<>"]/.test(address.replace(ENTITY, '&amp;'))) return false;
   const url = URL.parse(address.replaceAll('&amp;', '&'), 'http://own.invalid');
   if (url === null) return false;
   if (isPicture) return url.host === 'own.invalid' || /^data:image\/(png|jpeg|gif|webp);/i.test(address);
