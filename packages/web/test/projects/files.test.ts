@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { readDataset, readTemplate, readWorkflow } from '../../src/lib/projects/files.ts';
 import { folderPreview, subfolderProblem } from '../../src/lib/projects/folders.ts';
-import { uploadProblem } from '../../src/lib/projects/refusals.ts';
+import { uploadProblem } from '../../src/lib/api/upload.ts';
 import { writeJson } from '../../src/lib/json.ts';
 
 const WORKFLOW =

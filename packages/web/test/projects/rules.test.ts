@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { ApiProblem } from '../../src/lib/api/problem.ts';
-import { forgetProject } from '../../src/lib/projects/forget.ts';
+import { forgetProject } from '../../src/lib/workflow/dataset.ts';
 import { lastJobs } from '../../src/lib/projects/last-jobs.ts';
 import { hasName, sortProjects } from '../../src/lib/projects/lists.ts';
 import {

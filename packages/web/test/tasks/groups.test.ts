@@ -2,7 +2,7 @@ import type { TaskGroupSlim, TaskInfo } from '@service/contract';
 import { describe, expect, test } from 'vitest';
 
 import { tasksAsCsv, usersOf } from '../../src/lib/tasks/admin-tasks.ts';
-import { csvOf } from '../../src/lib/tasks/csv.ts';
+import { csvOf } from '../../src/lib/ui/csv.ts';
 import {
   effect,
   factsOf,

@@ -99,7 +99,12 @@ async function ask(address: string, request: RequestInit, options: CallOptions):
   }
 }
 
-async function answered(address: string, request: RequestInit, options: CallOptions): Promise<Response> {
+/** For answers that are no JSON, such as downloads. Whose session has ended is asked to sign in again, as in `call`. */
+export async function answered(
+  address: string,
+  request: RequestInit = {},
+  options: CallOptions = {},
+): Promise<Response> {
   const response = await ask(address, request, options);
   const end = sessionEnd();
   if (response.status !== 401 || end === undefined || options.quiet) return response;

@@ -2,7 +2,7 @@
 import type { AccountingRecord } from '@service/contract';
 
 import { wholeOf } from '../admin/query.ts';
-import { csvOf } from './csv.ts';
+import { csvOf } from '../ui/csv.ts';
 import { momentIn } from './moments.ts';
 
 export interface AccountingFilters {

@@ -2,7 +2,7 @@
 import type { JobStatus } from '@service/contract';
 
 import { pageOf, textOf, wholeOf } from '../admin/query.ts';
-import { type Cell, csvOf } from './csv.ts';
+import { type Cell, csvOf } from '../ui/csv.ts';
 import { type ListedJob, statusOf } from './jobs.ts';
 import { momentIn } from './moments.ts';
 

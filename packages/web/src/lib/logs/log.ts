@@ -14,10 +14,12 @@ export interface Structure {
   error?: number;
 }
 
+const ESCAPE = String.fromCharCode(27);
+const COLOURS = new RegExp(`${ESCAPE}\\[[\\d;]*[A-Za-z]`, 'g');
+
 /** The lines without the end that every file has, and without what terminals understand as colours. */
 export function logLines(text: string): string[] {
-  // eslint-disable-next-line no-control-regex
-  const lines = text.replace(/\u001b\[[\d;]*[A-Za-z]/g, '').split(/\r?\n/);
+  const lines = text.replace(COLOURS, '').split(/\r?\n/);
   while (lines.length > 0 && lines.at(-1)!.trim() === '') lines.pop();
   // progress bars write over their own line: the last state of it is what a terminal would show
   return lines.map((line) => (line.includes('\r') ? line.slice(line.lastIndexOf('\r') + 1) : line));

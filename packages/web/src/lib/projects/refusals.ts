@@ -1,6 +1,5 @@
-/** Refusals that would say too little: about which field, about how large a file. */
-import { ApiProblem, readProblem } from '../api/problem.ts';
-import { formatBytes } from '../ui/format.ts';
+/** Refusals that would say too little: about which field. */
+import { ApiProblem } from '../api/problem.ts';
 
 /**
  * A name that is taken is told at the name.
@@ -16,17 +15,4 @@ export async function about<T>(field: 'name' | 'version' | 'email', answer: Prom
     if (!means.test(error.message)) throw error;
     throw new ApiProblem(error.status, error.message, [{ path: [field], message: error.message }], error.body);
   }
-}
-
-export interface Answered {
-  status: number;
-  text: string;
-}
-
-/** A refusal for its size, with the size. */
-export function uploadProblem({ status, text }: Answered, bytes: number): ApiProblem {
-  const problem = readProblem(status, text);
-  if (status !== 413) return problem;
-  const words = `This file has ${formatBytes(bytes)}, more than the service takes at once. Ask the people who run it to allow more, or split the file.`;
-  return new ApiProblem(status, words, [], problem.body);
 }

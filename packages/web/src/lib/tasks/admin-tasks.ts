@@ -1,7 +1,7 @@
 /** Tasks as administrators see them: who uses them, and as a file. */
 import type { TaskInfo } from '@service/contract';
 
-import { csvOf } from './csv.ts';
+import { csvOf } from '../ui/csv.ts';
 
 /** Everybody in a project with a workflow that has the task, each once. */
 export function usersOf({ relationships }: Pick<TaskInfo, 'relationships'>): string[] {

@@ -1,4 +1,5 @@
 /** Gives the reader a file, made here or fetched; what fails is thrown before anything is saved. */
+import { answered } from '../api/client.ts';
 import { problemOf } from '../api/problem.ts';
 
 export function saveFile(name: string, content: BlobPart, type = 'application/json'): void {
@@ -11,7 +12,7 @@ export function saveFile(name: string, content: BlobPart, type = 'application/js
 
 /** For answers that may be refused: a plain link would show the refusal as a page. */
 export async function saveFrom(address: string, name: string, init?: RequestInit): Promise<void> {
-  const response = await fetch(address, init);
+  const response = await answered(address, init);
   if (!response.ok) throw await problemOf(response);
   saveFile(name, await response.blob(), response.headers.get('content-type') ?? 'application/octet-stream');
 }

@@ -12,7 +12,8 @@ export const NO_DATASET = 'none';
 
 export type ChoiceStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
-const keyOf = (projectId: number, workflowId: number) => `dataset:${projectId}:${workflowId}`;
+const prefixOf = (projectId: number) => `dataset:${projectId}:`;
+const keyOf = (projectId: number, workflowId: number) => `${prefixOf(projectId)}${workflowId}`;
 
 export function rememberedDataset(storage: ChoiceStorage, projectId: number, workflowId: number): number | undefined {
   const text = storage.getItem(keyOf(projectId, workflowId));
@@ -28,6 +29,12 @@ export function rememberDataset(
   const key = keyOf(projectId, workflowId);
   if (dataset === undefined) storage.removeItem(key);
   else storage.setItem(key, String(dataset));
+}
+
+/** Of a project that is gone. */
+export function forgetProject(storage: Pick<Storage, 'length' | 'key' | 'removeItem'>, projectId: number): void {
+  const keys = Array.from({ length: storage.length }, (_, index) => storage.key(index));
+  for (const key of keys) if (key?.startsWith(prefixOf(projectId))) storage.removeItem(key);
 }
 
 interface Wishes {
