@@ -27,12 +27,14 @@ export default defineConfig({
     maxWorkers: 2,
     reporters: ['default', './scripts/plain-reporter.ts'],
     projects: [
-      { test: { name: 'contract', include: ['packages/contract/test/**/*.test.ts'] } },
+      // rules without state: nothing to keep apart
+      { test: { name: 'contract', include: ['packages/contract/test/**/*.test.ts'], isolate: false } },
       { test: { name: 'server alone', include: ALONE, testTimeout: 60_000, hookTimeout: 60_000 } },
       {
         plugins: [operations()],
         test: {
           name: 'web',
+          isolate: false,
           include: ['packages/web/test/**/*.test.ts'],
           exclude: ['**/*.browser.test.ts', 'packages/web/test/site/**'],
         },
@@ -69,8 +71,21 @@ export default defineConfig({
         test: {
           name: 'whole',
           include: ['tests/**/*.test.ts'],
+          exclude: ['tests/cluster/**'],
           globalSetup: ['packages/server/test/support/database.ts'],
           provide: { kindOfDatabase: 'given' as const },
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        test: {
+          name: 'cluster',
+          include: ['tests/cluster/**/*.test.ts'],
+          globalSetup: ['tests/cluster/support/setup.ts', 'packages/server/test/support/database.ts'],
+          provide: { kindOfDatabase: 'given' as const },
+          // there is one cluster
+          fileParallelism: false,
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

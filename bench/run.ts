@@ -5,6 +5,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   collect: () => import('./collect.ts'),
   run: () => import('./jobs.ts'),
   warm: () => import('./warm.ts'),
+  slurm: () => import('./slurm.ts'),
 };
 
 const name = process.argv[2] ?? '';

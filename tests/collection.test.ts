@@ -85,6 +85,7 @@ const leftOvers = ({ tasksDir, dataDir }: Place) => {
   return [...below(tasksDir), ...below(join(dataDir, 'uploads'))];
 };
 
+/** Here uv installs, in a fraction of pip's time: what does not depend on the installer is tried here. */
 describe('with the package index', () => {
   let place: Place;
   beforeAll(async () => {
@@ -167,6 +168,58 @@ describe('with the package index', () => {
       detail: expect.any(String),
     });
     await expect.poll(() => leftOvers(place)).toEqual([]);
+  });
+
+  it.each<[string, Record<string, string>, RegExp]>([
+    ['without manifest', { 'pkg/__init__.py': '' }, /no __FRACTAL_MANIFEST__\.json/],
+    ['with a manifest that is no JSON', { 'pkg/__FRACTAL_MANIFEST__.json': '{' }, /not valid JSON/],
+    [
+      'with a manifest of another version',
+      { 'pkg/__FRACTAL_MANIFEST__.json': '{"manifest_version": "1", "task_list": []}' },
+      /manifest_version/,
+    ],
+    [
+      'with a task that has no name',
+      { 'pkg/__FRACTAL_MANIFEST__.json': manifest([TASK, { ...TASK, name: ' ' }]) },
+      /task_list\.1\.name/,
+    ],
+    [
+      'with an executable that is not there',
+      { 'pkg/__init__.py': '', 'pkg/__FRACTAL_MANIFEST__.json': manifest() },
+      /hello\.py, which is not there/,
+    ],
+    ['with two manifests', { ...goodFiles('pkg'), 'other/__FRACTAL_MANIFEST__.json': manifest() }, /more than one/],
+  ])('a package %s ends as failed with a readable log, and leaves nothing', async (name, files, text) => {
+    const wheel = buildWheel(folder, { name: 'pkg', version: `1.${name.length}`, files });
+    const done = await finished(place.client, (await upload(place.client, wheel)).body);
+    expect([done.status, done.taskgroupv2_id]).toEqual(['failed', null]);
+    expect(done.log).toMatch(text);
+    await expect.poll(() => leftOvers(place)).toEqual([]);
+  });
+
+  it('a manifest folder that is not called like the package is found', async () => {
+    const wheel = buildWheel(folder, { name: 'distribution_name', files: goodFiles('import_name') });
+    const asked = await upload(place.client, wheel);
+    expect((await finished(place.client, asked.body)).status).toBe('OK');
+    const read = (await place.client.get(`/api/v2/task-group/${asked.body.taskgroupv2_id}/`)).body;
+    expect(read.task_list[0].command_parallel).toMatch(/import_name\/hello\.py$/);
+    expect((await act(place.client, read.id, 'delete')).status).toBe('OK');
+  });
+
+  it('of two equal collections at once one is accepted', async () => {
+    const wheel = buildWheel(folder, { name: 'twice', files: goodFiles('twice') });
+    const answers = await Promise.all(Array.from({ length: 6 }, () => upload(place.client, wheel)));
+    expect(answers.map((answer) => answer.status).sort()).toEqual([202, 422, 422, 422, 422, 422]);
+    const accepted = answers.find((answer) => answer.status === 202)!.body;
+    expect((await finished(place.client, accepted)).status).toBe('OK');
+    const both = await Promise.all(
+      ['deactivate', 'deactivate', 'delete'].map((action) =>
+        place.client.post(`/api/v2/task-group/${accepted.taskgroupv2_id}/${action}/`),
+      ),
+    );
+    expect(both.filter((answer) => answer.status === 202)).toHaveLength(1);
+    for (const answer of both) if (answer.status === 202) await finished(place.client, answer.body);
+    await act(place.client, accepted.taskgroupv2_id, 'delete');
   });
 });
 
@@ -276,33 +329,6 @@ describe('without any index', () => {
     await expect.poll(() => leftOvers(place)).toEqual([]);
   }, 240_000);
 
-  it.each<[string, Record<string, string>, RegExp]>([
-    ['without manifest', { 'pkg/__init__.py': '' }, /no __FRACTAL_MANIFEST__\.json/],
-    ['with a manifest that is no JSON', { 'pkg/__FRACTAL_MANIFEST__.json': '{' }, /not valid JSON/],
-    [
-      'with a manifest of another version',
-      { 'pkg/__FRACTAL_MANIFEST__.json': '{"manifest_version": "1", "task_list": []}' },
-      /manifest_version/,
-    ],
-    [
-      'with a task that has no name',
-      { 'pkg/__FRACTAL_MANIFEST__.json': manifest([TASK, { ...TASK, name: ' ' }]) },
-      /task_list\.1\.name/,
-    ],
-    [
-      'with an executable that is not there',
-      { 'pkg/__init__.py': '', 'pkg/__FRACTAL_MANIFEST__.json': manifest() },
-      /hello\.py, which is not there/,
-    ],
-    ['with two manifests', { ...goodFiles('pkg'), 'other/__FRACTAL_MANIFEST__.json': manifest() }, /more than one/],
-  ])('a package %s ends as failed with a readable log, and leaves nothing', async (name, files, text) => {
-    const wheel = buildWheel(folder, { name: 'pkg', version: `1.${name.length}`, files });
-    const done = await finished(place.client, (await upload(place.client, wheel)).body);
-    expect([done.status, done.taskgroupv2_id]).toEqual(['failed', null]);
-    expect(done.log).toMatch(text);
-    await expect.poll(() => leftOvers(place)).toEqual([]);
-  });
-
   it('a package by name needs a version, and ends as failed when it cannot be had', async () => {
     expect((await collect(place.client, { package: 'numpy' })).body.detail).toContain('switched off');
     const done = await finished(
@@ -313,15 +339,6 @@ describe('without any index', () => {
     await expect.poll(() => leftOvers(place)).toEqual([]);
   });
 
-  it('a manifest folder that is not called like the package is found', async () => {
-    const wheel = buildWheel(folder, { name: 'distribution_name', files: goodFiles('import_name') });
-    const asked = await upload(place.client, wheel);
-    expect((await finished(place.client, asked.body)).status).toBe('OK');
-    const read = (await place.client.get(`/api/v2/task-group/${asked.body.taskgroupv2_id}/`)).body;
-    expect(read.task_list[0].command_parallel).toMatch(/import_name\/hello\.py$/);
-    expect((await act(place.client, read.id, 'delete')).status).toBe('OK');
-  });
-
   it('a folder that is there already is left alone', async () => {
     const path = join(place.tasksDir, String(place.person.id), 'occupied', '1.0.0');
     mkdirSync(path, { recursive: true });
@@ -330,22 +347,6 @@ describe('without any index', () => {
     expect([asked.status, asked.body.detail]).toEqual([422, expect.stringContaining(path)]);
     expect(readdirSync(path)).toEqual(['precious.txt']);
     remove(path);
-  });
-
-  it('of two equal collections at once one is accepted', async () => {
-    const wheel = buildWheel(folder, { name: 'twice', files: goodFiles('twice') });
-    const answers = await Promise.all(Array.from({ length: 6 }, () => upload(place.client, wheel)));
-    expect(answers.map((answer) => answer.status).sort()).toEqual([202, 422, 422, 422, 422, 422]);
-    const accepted = answers.find((answer) => answer.status === 202)!.body;
-    expect((await finished(place.client, accepted)).status).toBe('OK');
-    const both = await Promise.all(
-      ['deactivate', 'deactivate', 'delete'].map((action) =>
-        place.client.post(`/api/v2/task-group/${accepted.taskgroupv2_id}/${action}/`),
-      ),
-    );
-    expect(both.filter((answer) => answer.status === 202)).toHaveLength(1);
-    for (const answer of both) if (answer.status === 202) await finished(place.client, answer.body);
-    await act(place.client, accepted.taskgroupv2_id, 'delete');
   });
 
   it.each<[string, Record<string, string>]>([

@@ -1,48 +1,30 @@
 /** The web client on the port of the API, as `npm start` gives it: who answers where, and what passes through. */
-import { cpSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeAll, describe, expect, it } from 'vitest';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-
-import { freePort } from '../packages/server/src/db/free-port.ts';
-import { alone, ensureBuilt, stateOf } from '../packages/server/src/web/build.ts';
+import { ensureBuilt } from '../packages/server/src/web/build.ts';
 import { ownAddress } from '../packages/server/src/web/mount.ts';
 import { isOfTheClient } from '../packages/server/src/web/paths.ts';
 import { CLIENT_VARIABLES } from '../packages/server/src/web/variables.ts';
 import { clientOf } from '../packages/server/test/support/server.ts';
-import { remove, ROOT, type Running, startCommand, startService, temporaryFolder } from './support/processes.ts';
+import {
+  isOfClient,
+  kept,
+  newFolder,
+  OPTIONS,
+  PASSWORD,
+  READY,
+  send as sendTo,
+  type Sent,
+  start,
+} from './support/mounted.ts';
+import { ROOT, type Running, startCommand, startService } from './support/processes.ts';
 
 const BUILD_MS = 300_000;
-const PASSWORD = 'mount-password';
-const READY = /answers at (http:\/\/\S+)/;
 const MEGABYTE = 1024 ** 2;
 const BROWSER = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Chrome/141.0' };
-
-const running: Running[] = [];
-const folders: string[] = [];
-
-const newFolder = (name: string) => {
-  const folder = temporaryFolder(name);
-  folders.push(folder);
-  return folder;
-};
-
-afterAll(async () => {
-  for (const one of running) one.process.kill('SIGTERM');
-  await Promise.all(running.map((one) => one.ended));
-  for (const folder of folders) remove(folder);
-});
-
-const OPTIONS = ['--port', '0', '--admin-pwd', PASSWORD];
-
-function start(environment: Record<string, string> = {}, options: string[] = [], folder = ROOT): Running {
-  const args = [...OPTIONS, '--data-dir', join(newFolder('mount'), 'data'), ...options];
-  const service = startService(args, { environment: { SERVICE_WEB_CLIENT: 'true', ...environment }, folder });
-  running.push(service);
-  return service;
-}
 
 let service: Running;
 let url: string;
@@ -52,8 +34,8 @@ beforeAll(async () => {
   await ensureBuilt();
   // as people start it: nothing says that pages are wanted
   const args = ['packages/server/bin/start.cjs', ...OPTIONS, '--data-dir', join(newFolder('mount'), 'data')];
-  service = startCommand(join(ROOT, 'node_modules/.bin/node'), args, { environment: { SERVICE_LOGGING_LEVEL: '10' } });
-  running.push(service);
+  const environment = { SERVICE_LOGGING_LEVEL: '10' };
+  service = kept(startCommand(join(ROOT, 'node_modules/.bin/node'), args, { environment }));
   url = (await service.said(READY))[1]!;
   const form = new URLSearchParams({ username: 'admin@example.org', password: PASSWORD });
   const { body } = await clientOf(url).raw('/auth/token/login/', { method: 'POST', body: form });
@@ -62,15 +44,9 @@ beforeAll(async () => {
 
 const session = () => ({ cookie: `fastapiusersauth=${token}` });
 
-interface Sent extends Omit<RequestInit, 'headers'> {
-  headers?: Record<string, string>;
-}
-const send = (path: string, init: Sent = {}, to = url) => fetch(to + path, { redirect: 'manual', ...init });
+const send = (path: string, init: Sent = {}, to = url) => sendTo(to, path, init);
 const page = (path: string, headers: Record<string, string> = {}) =>
   send(path, { headers: { accept: 'text/html', ...headers } });
-
-/** Only pages and files of the client have these. */
-const isOfClient = (response: Response) => response.headers.get('x-frame-options') === 'deny';
 
 describe('the rule', () => {
   it.each<[string, boolean]>([
@@ -429,199 +405,11 @@ describe('settings', () => {
   it('let servicectl start the client too', async () => {
     const args = ['start', '--port', '0'];
     const data = join(newFolder('mount'), 'data');
-    const first = startService([...OPTIONS, '--data-dir', data]);
-    running.push(first);
+    const first = kept(startService([...OPTIONS, '--data-dir', data]));
     await first.said(READY);
-    const second = startCommand(join(ROOT, 'node_modules/.bin/servicectl'), args, {
-      environment: { SERVICE_DATA_DIR: data, SERVICE_WEB_CLIENT: 'true' },
-    });
-    running.push(second);
+    const environment = { SERVICE_DATA_DIR: data, SERVICE_WEB_CLIENT: 'true' };
+    const second = kept(startCommand(join(ROOT, 'node_modules/.bin/servicectl'), args, { environment }));
     const [, address] = await second.said(READY);
     expect(isOfClient(await send('/', {}, address))).toBe(true);
-  });
-});
-
-describe('the build', () => {
-  /** A package whose build is the given text, made by a stand-in for Vite. */
-  function newPackage(vite?: string): string {
-    const root = newFolder('mount-build');
-    const folder = join(root, 'packages/web');
-    for (const place of ['packages/web/src', 'packages/contract/src', 'packages/demo-tasks', 'node_modules'])
-      mkdirSync(join(root, place), { recursive: true });
-    writeFileSync(join(folder, 'package.json'), '{}');
-    writeFileSync(join(folder, 'src/page.ts'), '');
-    if (vite !== undefined) {
-      mkdirSync(join(root, 'node_modules/vite/bin'), { recursive: true });
-      writeFileSync(join(root, 'node_modules/vite/package.json'), '{"name": "vite"}');
-      writeFileSync(join(root, 'node_modules/vite/bin/vite.js'), vite);
-    }
-    return folder;
-  }
-  const BUILDS = `const fs = require('node:fs');
-    fs.appendFileSync('builds', 'x');
-    fs.mkdirSync('build', { recursive: true });
-    setTimeout(() => fs.writeFileSync('build/handler.js', ''), 300);`;
-  const buildsOf = (folder: string) => readFileSync(join(folder, 'builds'), 'utf8').length;
-  const later = (path: string) => utimesSync(path, new Date(Date.now() + 60_000), new Date(Date.now() + 60_000));
-
-  it('is made once, and again when something changed, came or went', async () => {
-    const folder = newPackage(BUILDS);
-    expect(stateOf(folder)).toBe('missing');
-    await ensureBuilt({ folder });
-    expect(stateOf(folder)).toBe('fresh');
-    await ensureBuilt({ folder });
-    expect(buildsOf(folder)).toBe(1);
-    for (const source of ['src/page.ts', 'src', '../contract/src', 'package.json']) {
-      const now = new Date();
-      utimesSync(join(folder, 'build/handler.js'), now, now);
-      later(join(folder, source));
-      expect([source, stateOf(folder)]).toEqual([source, 'stale']);
-      utimesSync(join(folder, source), new Date(0), new Date(0));
-      expect([source, stateOf(folder)]).toEqual([source, 'fresh']);
-    }
-  });
-
-  it('is made by one of several that start together', async () => {
-    const folder = newPackage(BUILDS);
-    await Promise.all([1, 2, 3].map(() => ensureBuilt({ folder })));
-    expect(buildsOf(folder)).toBe(1);
-  });
-
-  it('is taken as it is where nothing can build', async () => {
-    const folder = newPackage();
-    await expect(ensureBuilt({ folder })).rejects.toThrow('not installed');
-    mkdirSync(join(folder, 'build'));
-    writeFileSync(join(folder, 'build/handler.js'), '');
-    later(join(folder, 'src/page.ts'));
-    expect(stateOf(folder)).toBe('stale');
-    expect(await ensureBuilt({ folder })).toBe(join(folder, 'build'));
-  });
-
-  it('that fails says why, and the next one may try', async () => {
-    const folder = newPackage(`console.error('src/page.ts is broken'); process.exit(1);`);
-    for (const _ of [1, 2]) await expect(ensureBuilt({ folder })).rejects.toThrow('src/page.ts is broken');
-  });
-
-  it('ends with the service', async () => {
-    const folder = newPackage('setInterval(() => undefined, 1000);');
-    await expect(ensureBuilt({ folder, signal: AbortSignal.timeout(500) })).rejects.toThrow();
-  });
-
-  it('does not wait for a lock that somebody left', async () => {
-    const lock = join(newFolder('mount-lock'), 'lock');
-    const { pid } = await new Promise<{ pid: number }>((resolve) => {
-      const child = startCommand('true', []);
-      void child.ended.then(() => resolve({ pid: child.process.pid! }));
-    });
-    const { hostname } = await import('node:os');
-    writeFileSync(lock, `${hostname()} ${pid}`);
-    expect(await alone(lock, () => Promise.resolve('done'))).toBe('done');
-  });
-
-  it('waits for a lock that somebody holds', async () => {
-    const lock = join(newFolder('mount-lock'), 'lock');
-    const order: string[] = [];
-    const first = alone(lock, async () => {
-      await sleep(300);
-      order.push('first');
-    });
-    await alone(lock, () => Promise.resolve(order.push('second')));
-    await first;
-    expect(order).toEqual(['first', 'second']);
-  });
-
-  /** A checkout without the client. */
-  function newCheckout(): string {
-    const folder = newFolder('mount-checkout');
-    mkdirSync(join(folder, 'packages'));
-    for (const part of ['contract', 'server'])
-      cpSync(join(ROOT, 'packages', part), join(folder, 'packages', part), {
-        recursive: true,
-        filter: (path) => !path.includes('node_modules'),
-      });
-    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-    return folder;
-  }
-
-  it('is made at the start while the API answers, and pages say so', async () => {
-    const checkout = newCheckout();
-    const folder = join(checkout, 'packages/web');
-    mkdirSync(join(folder, 'node_modules/vite/bin'), { recursive: true });
-    writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
-    writeFileSync(join(folder, 'node_modules/vite/package.json'), '{"name": "vite"}');
-    const handler = `
-      const handover = globalThis[Symbol.for('service.web')];
-      handover.client = { headers: { 'x-frame-options': 'deny' }, origin: undefined, sessionCookie: 'fastapiusersauth' };
-      export const handler = (request, response) => void response.end('page of ' + process.env.SERVICE_SERVER_HOST);`;
-    writeFileSync(
-      join(folder, 'node_modules/vite/bin/vite.js'),
-      `const fs = require('node:fs');
-       const wait = setInterval(() => {
-         if (!fs.existsSync('go')) return;
-         clearInterval(wait);
-         fs.mkdirSync('build');
-         fs.writeFileSync('build/handler.js', ${JSON.stringify(handler)});
-       }, 50);`,
-    );
-    const port = await freePort();
-    const other = start({}, ['--port', String(port)], checkout);
-    const address = `http://127.0.0.1:${port}`;
-    await other.said(/^Building the web client, once, about half a minute/m);
-    expect((await send('/api/alive/', {}, address)).status).toBe(200);
-    const early = await send('/v2/projects', {}, address);
-    expect([early.status, early.headers.get('refresh'), await early.text()]).toEqual([
-      503,
-      '3',
-      expect.stringContaining('is being built'),
-    ]);
-    writeFileSync(join(folder, 'go'), '');
-    await other.said(/^ {2}Open/m);
-    // what the client had to know is not in the environment of tasks afterwards
-    expect(await (await send('/', {}, address)).text()).toBe('page of undefined');
-  });
-
-  it('that fails leaves the earlier one', async () => {
-    const checkout = newCheckout();
-    const folder = join(checkout, 'packages/web');
-    mkdirSync(join(folder, 'node_modules/vite/bin'), { recursive: true });
-    mkdirSync(join(folder, 'build'));
-    writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
-    writeFileSync(join(folder, 'node_modules/vite/package.json'), '{"name": "vite"}');
-    writeFileSync(
-      join(folder, 'node_modules/vite/bin/vite.js'),
-      `console.error('slow plugins\\nerror during build:\\nsrc/page.ts is broken'); process.exit(1);`,
-    );
-    writeFileSync(
-      join(folder, 'build/handler.js'),
-      `globalThis[Symbol.for('service.web')].client = { headers: {}, sessionCookie: 'fastapiusersauth' };
-       export const handler = (request, response) => void response.end('earlier page');`,
-    );
-    later(join(folder, 'package.json'));
-    const other = start({}, [], checkout);
-    const [, address] = await other.said(READY);
-    expect(other.output()).toMatch(/^The web client could not be built: src\/page\.ts is broken\. Its earlier build/m);
-    expect(await (await send('/', {}, address)).text()).toBe('earlier page');
-  });
-
-  it('that takes long does not keep the service from stopping', async () => {
-    const checkout = newCheckout();
-    const folder = join(checkout, 'packages/web');
-    mkdirSync(join(folder, 'node_modules/vite/bin'), { recursive: true });
-    writeFileSync(join(folder, 'package.json'), '{}');
-    writeFileSync(join(folder, 'node_modules/vite/package.json'), '{"name": "vite"}');
-    writeFileSync(join(folder, 'node_modules/vite/bin/vite.js'), 'setInterval(() => undefined, 1000);');
-    const other = start({}, [], checkout);
-    await other.said(/^Building the web client/m);
-    other.process.kill('SIGTERM');
-    expect(await other.ended).toBe(0);
-    expect(other.output()).not.toContain('could not be started');
-  });
-
-  it('that is missing does not keep the API from starting', async () => {
-    const other = start({}, [], newCheckout());
-    const [, address] = await other.said(READY);
-    expect(other.output()).toMatch(/^The web client could not be started: .+ start with --no-web\.$/m);
-    expect((await send('/api/alive/', {}, address)).status).toBe(200);
-    expect((await send('/', {}, address)).status).toBe(404);
   });
 });

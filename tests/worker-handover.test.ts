@@ -25,6 +25,7 @@ it('a worker that has a long journal to read is waited for, and not started in v
     largestOutput: 100,
     total: 1,
     units: () => [{ number: 0, stem: 'one', args: '{}' }],
+    single: false,
     width: null,
   };
   await writeBatch(batch);
@@ -35,7 +36,7 @@ it('a worker that has a long journal to read is waited for, and not started in v
     const said: object[] = [];
     const never = new AbortController().signal;
     const runner = createLocalRunner({ host: localHost, places: 1 });
-    const outcome = await runner.run(batch, 'python3', {
+    const outcome = await runner.with('python3').run(batch, {
       onRecords: (records) => void said.push(...records.filter((record) => !('places' in record))),
       stop: never,
       leave: never,

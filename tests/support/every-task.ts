@@ -32,7 +32,7 @@ export function everyTask({ workflow, urlOf }: Lab): Promise<Flow> {
       name: 'Correct',
       input_types: { corr: false },
       output_types: { corr: true },
-      meta_parallel: { parallel_tasks_per_job: 3 },
+      meta_parallel: { parallel_tasks_per_job: 3, tasks_per_job: 3 },
       plan: {
         [urlOf('A02')]: { output: { image_list_updates: [{ zarr_url: '{url}_corr', origin: '{url}' }] } },
         '*': {
@@ -81,7 +81,7 @@ export function everyTask({ workflow, urlOf }: Lab): Promise<Flow> {
     {
       type: 'parallel',
       name: 'Measure',
-      meta_parallel: { parallel_tasks_per_job: 2 },
+      meta_parallel: { parallel_tasks_per_job: 2, tasks_per_job: 2 },
       plan: {
         ...Object.fromEntries(projected.map((url, index) => [url, { sleep: 0.05 * (index + 1), ...measure }])),
         '*': { sleep: 0.3, ...measure },
@@ -106,7 +106,7 @@ export async function zipOf({ db }: House, jobId: number): Promise<string[] | un
 const jobOf = (db: House['db'], jobId: number) =>
   db
     .selectFrom('jobs')
-    .select(['status', 'failure', 'working_dir', 'dataset_id'])
+    .select(['status', 'failure', 'working_dir', 'working_dir_user', 'dataset_id'])
     .where('id', '=', jobId)
     .executeTakeFirstOrThrow();
 
@@ -132,18 +132,19 @@ async function historyOf({ db }: House, jobId: number, working_dir: string) {
 
 /** What became of a job, comparable with that of another job of the same workflow. */
 export async function storyOf(house: House, jobId: number) {
-  const { status, failure, working_dir, dataset_id } = await jobOf(house.db, jobId);
+  const { status, failure, working_dir, working_dir_user, dataset_id } = await jobOf(house.db, jobId);
   return {
     status,
     failure,
     images: await house.lab.images(dataset_id!),
     history: await historyOf(house, jobId, working_dir!),
-    files: await zipOf(house, jobId),
+    // the numbers that a scheduler gives are new each time
+    files: (await zipOf(house, jobId))?.map((name) => name.replace(/-slurm-\d+\./, '-slurm-ID.')),
     /** The units that began, each as often as it did. */
     starts: house.lab
       .starts()
-      .filter(({ out }) => out.startsWith(join(working_dir!, '/')))
-      .map(({ out }) => relative(working_dir!, out))
+      .filter(({ out }) => out.startsWith(join(working_dir_user!, '/')))
+      .map(({ out }) => relative(working_dir_user!, out))
       .sort(),
   };
 }

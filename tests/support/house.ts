@@ -90,13 +90,32 @@ export interface HouseOptions {
   database: 'embedded' | 'given';
   /** Settings by the names of their variables. */
   settings?: Record<string, string>;
+  /** Where it lies and how it is started, where that is not in a temporary folder by this account. */
+  site?: Site;
 }
 
-export async function openHouse({ database, settings = {} }: HouseOptions) {
+export interface Site {
+  folder: string;
+  data: string;
+  /** An empty folder for the lab. */
+  root: string;
+  start(args: string[], environment: Record<string, string>): Running;
+  lab: Omit<NonNullable<Parameters<typeof openLab>[1]>, 'root'>;
+  /** What the service itself keeps of jobs that are not over. */
+  runningJobs: string;
+}
+
+function ordinarySite(): Site {
   const folder = temporaryFolder('house');
   const data = join(folder, 'data');
   const root = join(folder, 'lab');
   mkdirSync(root);
+  const start: Site['start'] = (args, environment) => startService(args, { environment });
+  return { folder, data, root, start, lab: {}, runningJobs: join(data, 'running-jobs') };
+}
+
+export async function openHouse({ database, settings = {}, site = ordinarySite() }: HouseOptions) {
+  const { folder, data, root } = site;
   const given = database === 'given' ? await givenDatabase() : undefined;
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -111,7 +130,7 @@ export async function openHouse({ database, settings = {} }: HouseOptions) {
   let server: Running;
 
   const spawnServer = (at: number) => {
-    const started = startService(['--port', String(at)], { environment });
+    const started = site.start(['--port', String(at)], environment);
     servers.push(started);
     return started;
   };
@@ -144,7 +163,7 @@ export async function openHouse({ database, settings = {} }: HouseOptions) {
   await start();
   const open = given?.open ?? openDatabase(embeddedConnection(data), { connections: 4 });
   const admin = clientOf(url, await tokenOf(url, ADMIN));
-  const lab = await openLab({ database: open, person: personMaker(url, admin) }, { root });
+  const lab = await openLab({ database: open, person: personMaker(url, admin) }, { ...site.lab, root });
 
   return {
     data,
@@ -162,8 +181,7 @@ export async function openHouse({ database, settings = {} }: HouseOptions) {
     processes: () => processesOf(folder),
     /** A token of somebody who was made for the lab, from any server of the house. */
     tokenOf: (at: string, email: string) => tokenOf(at, { username: email, password: PERSON }),
-    /** What the service itself keeps of jobs that are not over. */
-    runningJobs: () => readdirSync(join(data, 'running-jobs')),
+    runningJobs: () => readdirSync(site.runningJobs),
     async close() {
       // the last one to leave the embedded database stops it
       if (given) await given.drop();

@@ -1,8 +1,9 @@
 /** Puts the service together: settings and a database in, an HTTP server out. */
 import type { FastifyInstance } from 'fastify';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { accounts, openapiDocument } from '@service/contract';
+import { accounts, openapiDocument, type Profile, type Resource } from '@service/contract';
 
 import {
   accountRoutes,
@@ -15,7 +16,7 @@ import {
 } from './accounts/index.ts';
 import type { OpenDatabase } from './db/index.ts';
 import { type Api, createApi, createApp, refuse, refuseOtherMethods, serveDocumentation } from './http/index.ts';
-import { localHost } from './hosts/index.ts';
+import { localHost, type SshHosts, sshHosts } from './hosts/index.ts';
 import {
   createAttention,
   JOB_WORK,
@@ -32,7 +33,7 @@ import { datasetRoutes, projectRoutes, sharingRoutes, templateRoutes, workflowRo
 import { maskedSettings, type Settings } from './settings/index.ts';
 import { type Queue, startQueue } from './queue/index.ts';
 import { ACTIVITY_WORK, activityHandler, adminTaskRoutes, lifecycleRoutes, taskRoutes } from './tasks/index.ts';
-import { createLocalRunner } from './runners/index.ts';
+import { type Clusters, createClusters, createLocalRunner } from './runners/index.ts';
 import { VERSION } from './version.ts';
 
 const READY_WITHIN_MS = 5000;
@@ -83,10 +84,17 @@ const TASK_GROUPS_AT_A_TIME = 4;
 function startBackground(
   app: FastifyInstance,
   { settings, database, logging, background }: ServiceParts,
+  ssh: SshHosts,
 ): Pick<Queue, 'wake'> {
   if (background === false) return { wake: () => undefined };
   const { db } = database;
-  const work = { db, dataDir: settings.start.SERVICE_DATA_DIR, packageIndex: settings.app.SERVICE_PACKAGE_INDEX };
+  const work = {
+    db,
+    dataDir: settings.start.SERVICE_DATA_DIR,
+    packageIndex: settings.app.SERVICE_PACKAGE_INDEX,
+    hostFor: ({ host }: Resource, { username, ssh_key_path }: Profile) =>
+      ssh.host({ host: host!, username: username!, keyPath: ssh_key_path! }),
+  };
   const queue = startQueue({
     db,
     log: logging.logger('background'),
@@ -100,7 +108,12 @@ function startBackground(
 const JOBS_AT_A_TIME = 1000;
 
 /** Submits and executes jobs. When the application ends, jobs go on without it, and with the next one. */
-function runJobs(app: FastifyInstance, api: Api, { settings, database, logging, background }: ServiceParts): void {
+function runJobs(
+  app: FastifyInstance,
+  api: Api,
+  { settings, database, logging, background }: ServiceParts,
+  clusters: Clusters,
+): void {
   const { db } = database;
   const log = logging.logger('jobs');
   const attention = createAttention(db, log);
@@ -112,7 +125,7 @@ function runJobs(app: FastifyInstance, api: Api, { settings, database, logging, 
     const started = startQueue({
       db,
       log,
-      handlers: { [JOB_WORK]: jobHandler({ db, log, runner, attention, limits }) },
+      handlers: { [JOB_WORK]: jobHandler({ db, log, runner, clusters, attention, limits }) },
       places: JOBS_AT_A_TIME,
       givesUp: false,
       waitsOnStop: true,
@@ -130,13 +143,18 @@ function runJobs(app: FastifyInstance, api: Api, { settings, database, logging, 
     queue = started;
   }
   app.addHook('onClose', () => attention.close());
-  jobControlRoutes(api, { db, attention, queue, dataDir });
+  jobControlRoutes(api, { db, attention, queue, dataDir, clusters });
 }
 
 /** What reads jobs. Streams end before the server waits for its requests. */
-function readJobs(app: FastifyInstance, api: Api, { settings, database, logging }: ServiceParts): void {
+function readJobs(
+  app: FastifyInstance,
+  api: Api,
+  { settings, database, logging }: ServiceParts,
+  clusters: Clusters,
+): void {
   const parts = { db: database.db, files: jobFiles, log: logging.logger('jobs') };
-  jobReadRoutes(api, { ...parts, maxListLength: settings.longestJobList });
+  jobReadRoutes(api, { ...parts, clusters, maxListLength: settings.longestJobList });
   const events = jobEventRoutes(api, parts);
   app.addHook('preClose', () => events.close());
 }
@@ -169,11 +187,21 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
   sharingRoutes(api, projectParts);
   templateRoutes(api, projectParts);
   datasetRoutes(api, { db: database.db });
-  runJobs(app, api, parts);
-  readJobs(app, api, parts);
+  const ssh = sshHosts({
+    knownHosts: join(settings.start.SERVICE_DATA_DIR, 'known_hosts'),
+    log: logging.logger('ssh'),
+  });
+  const clusters = createClusters(ssh);
+  // hooks run from the last to the first: the queues end before the connections that they use
+  app.addHook('onClose', () => {
+    clusters.close();
+    ssh.close();
+  });
+  runJobs(app, api, parts, clusters);
+  readJobs(app, api, parts, clusters);
   lifecycleRoutes(api, {
     ...projectParts,
-    queue: startBackground(app, parts),
+    queue: startBackground(app, parts, ssh),
     dataDir: settings.start.SERVICE_DATA_DIR,
     packageIndex: appSettings.SERVICE_PACKAGE_INDEX,
     resetEnabled: appSettings.SERVICE_ENABLE_TASK_GROUP_RESET === 'true',

@@ -23,13 +23,13 @@ import {
 export const RESOURCE_TYPES = ['local', 'slurm_sudo', 'slurm_ssh'] as const;
 export type ResourceType = (typeof RESOURCE_TYPES)[number];
 
-const DEFAULT_SHEBANG = '#!/bin/sh';
+export const DEFAULT_SHEBANG = '#!/bin/sh';
 /** A repeated unit and a zero are taken too, since existing configurations may hold them. */
 const MEMORY = /^(\d+)([MGT]?)\2*$/;
 const MEGABYTES: Record<string, number> = { '': 1, M: 1, G: 1000, T: 1_000_000 };
 
 /** `"2G"` is 2000: memory is stored in MB. */
-function readMemory(input: unknown): Reading<number> {
+export function readMemory(input: unknown): Reading<number> {
   const reading = typeof input === 'string' ? readMemoryText(input.trim()) : readInteger(input);
   if ('problem' in reading)
     return valueError('Enter memory in MB, or as digits followed by M, G or T, for example "4G".');
@@ -86,7 +86,7 @@ const LocalRunnerConfig = z
   .strictObject({ parallel_tasks_per_job: integer().nullable().default(null), warm_start: warmStart() })
   .meta({ id: 'JobRunnerConfigLocal' });
 
-const SlurmRunnerConfig = z
+export const JobRunnerConfigSLURM = z
   .strictObject({
     default_slurm_config: SlurmConfigSet,
     gpu_slurm_config: SlurmConfigSet.nullable().default(null),
@@ -95,6 +95,7 @@ const SlurmRunnerConfig = z
     warm_start: warmStart(),
   })
   .meta({ id: 'JobRunnerConfigSLURM' });
+export type JobRunnerConfigSLURM = z.output<typeof JobRunnerConfigSLURM>;
 
 const PYTHON_VERSIONS = ['3.9', '3.10', '3.11', '3.12', '3.13', '3.14'] as const;
 export const isSupportedPython = (version: string) => (PYTHON_VERSIONS as readonly string[]).includes(version);
@@ -203,7 +204,7 @@ const ResourceLocal = z
 
 const slurm = {
   ...common,
-  jobs_runner_config: SlurmRunnerConfig,
+  jobs_runner_config: JobRunnerConfigSLURM,
   jobs_slurm_python_worker: absolutePath(),
   shebang_line: text()
     .optional()
@@ -221,7 +222,7 @@ const withShebang = <T extends WithShebang>(set: T, shebang: string | undefined)
 });
 
 /** A shebang given for the whole resource is written into its configuration sets. */
-function placeShebang<T extends WithShebang & { jobs_runner_config: z.output<typeof SlurmRunnerConfig> }>(resource: T) {
+function placeShebang<T extends WithShebang & { jobs_runner_config: JobRunnerConfigSLURM }>(resource: T) {
   const { shebang_line, jobs_runner_config: config, ...rest } = resource;
   return {
     ...rest,

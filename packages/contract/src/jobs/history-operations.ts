@@ -4,7 +4,15 @@ import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { pageQuery } from '../pagination.ts';
 import { answer, boolean, choice, id, text } from '../wire/scalars.ts';
-import { HistoryRun, HistoryUnitPage, ImageLogRequest, ImageStatusPage, ImageStatusQuery } from './history.ts';
+import {
+  HistoryRun,
+  HistoryUnitPage,
+  ImageGroups,
+  ImageGroupsQuery,
+  ImageLogRequest,
+  ImageStatusPage,
+  ImageStatusQuery,
+} from './history.ts';
 import { HISTORY_STATUSES } from './task-status.ts';
 
 const inProject = z.object({ project_id: id() });
@@ -31,7 +39,12 @@ export const listUnits = operation({
   path: `${path}run/{history_run_id}/units/`,
   summary: 'The units of a run',
   params: z.object({ project_id: id(), history_run_id: id() }),
-  query: z.object({ ...ofTask, unit_status: choice(HISTORY_STATUSES).optional(), ...pageQuery }),
+  query: z.object({
+    ...ofTask,
+    unit_status: choice(HISTORY_STATUSES).optional(),
+    ended: boolean().default(false).meta({ description: 'Only units that have ended, the last one first.' }),
+    ...pageQuery,
+  }),
   paginated: true,
   answer: [200, HistoryUnitPage],
 });
@@ -47,14 +60,28 @@ export const queryImageStatus = operation({
     ...ofTask,
     include_warnings: boolean().default(false),
     include_units: boolean().default(false),
-    sort: text()
-      .optional()
-      .meta({ description: 'zarr_url, status or attribute:<key>, with - in front for descending.' }),
+    sort: text().optional().meta({
+      description:
+        'zarr_url, status (failed, submitted, unset, done) or attribute:<key>, with - in front for descending.',
+    }),
     ...pageQuery,
   }),
   body: ImageStatusQuery,
   paginated: true,
   answer: [200, ImageStatusPage],
+});
+
+export const countImageGroups = operation({
+  ...common,
+  id: 'count_image_groups',
+  method: 'POST',
+  path: `${path}images/groups/`,
+  summary: 'How many images have which values, and what a task did with them',
+  description: 'For maps of plates: one answer, however many images there are. At most 20 000 groups are given.',
+  params: inProject,
+  query: z.object({ dataset_id: id(), workflowtask_id: id().optional() }),
+  body: ImageGroupsQuery,
+  answer: [200, ImageGroups],
 });
 
 export const imageLog = operation({

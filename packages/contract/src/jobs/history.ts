@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { pageOf } from '../pagination.ts';
 import { Image, ImageFilters, ImagePage } from '../projects/dataset.ts';
 import { jsonAnswer } from '../wire/json.ts';
-import { answer, id, text } from '../wire/scalars.ts';
+import { answer, id, text, trimmedText } from '../wire/scalars.ts';
 import { CAUSES, HISTORY_STATUSES } from './task-status.ts';
 
 const optionalInteger = () => answer.integer().nullable();
@@ -79,18 +79,53 @@ const ImageWithStatus = Image.extend({
 }).meta({ id: 'SingleImageWithStatus' });
 export type ImageWithStatus = z.output<typeof ImageWithStatus>;
 
-export const ImageStatusPage = ImagePage.extend({
-  items: z.array(ImageWithStatus),
-  status_counts: z.object({
+const StatusCounts = z
+  .object({
     done: answer.integer(),
     submitted: answer.integer(),
     failed: answer.integer(),
     unset: answer.integer(),
-  }),
-}).meta({ id: 'ImageStatusPage' });
+  })
+  .meta({ id: 'ImageStatusCounts' });
+
+export const ImageStatusPage = ImagePage.extend({ items: z.array(ImageWithStatus), status_counts: StatusCounts }).meta({
+  id: 'ImageStatusPage',
+});
 export type ImageStatusPage = z.output<typeof ImageStatusPage>;
 
 export const ImageStatusQuery = ImageFilters;
+
+export const ImageGroupsQuery = ImageFilters.extend({
+  by: z
+    .array(trimmedText())
+    .min(1)
+    .max(3)
+    .default(['plate', 'well'])
+    .meta({ description: 'Attributes: images with the same values of these are one group.' }),
+}).meta({ id: 'ImageGroupsQuery' });
+
+/** Images that have the same values of some attributes, counted. Without a task nothing is known of their status. */
+const ImageGroup = z
+  .object({
+    values: z.record(z.string(), jsonAnswer.scalar()).meta({ description: 'Without attributes that they lack.' }),
+    num_images: answer.integer(),
+    counts: StatusCounts.nullable(),
+    num_running: answer.integer().meta({ description: 'Of the submitted ones, those that have started.' }),
+    num_stopped: answer.integer().meta({ description: 'Of the failed ones, those that somebody stopped.' }),
+    num_with_warnings: answer.integer().meta({ description: 'Of the done ones.' }),
+  })
+  .meta({ id: 'ImageGroup' });
+export type ImageGroup = z.output<typeof ImageGroup>;
+
+export const ImageGroups = z
+  .object({
+    groups: z.array(ImageGroup),
+    num_groups: answer
+      .integer()
+      .meta({ description: 'Of the filtered list; more than are given when there are many.' }),
+  })
+  .meta({ id: 'ImageGroups' });
+export type ImageGroups = z.output<typeof ImageGroups>;
 
 export const HistoryUnitPage = pageOf(HistoryUnit);
 

@@ -364,6 +364,8 @@ interface AccountingRecordsSlurmTable {
   slurm_job_ids: Generated<number[]>;
   fractal_job_id: number | null;
   resource_id: number | null;
+  history_run_id: number | null;
+  is_init: boolean | null;
 }
 
 interface TaskGroupActivitiesTable {

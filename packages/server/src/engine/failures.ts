@@ -6,6 +6,7 @@
  */
 import type { Cause } from '@service/contract';
 
+import type { EndKind } from './slurm/ends.ts';
 import { cleanText, cutEnd, cutStart } from './text.ts';
 
 export { cleanText } from './text.ts';
@@ -22,6 +23,8 @@ export interface UnitOutcome {
   output_problem: string | null;
   /** The end of its log. */
   tail: string;
+  /** How the scheduler ended the job that it was part of, where that is what became of it. */
+  scheduler?: { kind: EndKind | 'gone'; words: string } | undefined;
 }
 
 const LONGEST_EXCERPT = 500;
@@ -79,14 +82,43 @@ function killedBy(signal: number): string {
   return `Killed by signal ${signal}${name}${hint}`;
 }
 
-/** What happened in a line, and whether the log can tell more. */
-function reasonOf(outcome: UnitOutcome): { cause: Cause; reason: string; log: 'first' | 'last' | 'none' } {
+interface Reason {
+  cause: Cause;
+  /** What happened, in a line. */
+  reason: string;
+  /** Whether the log can tell more. */
+  log: 'first' | 'last' | 'none';
+}
+
+/** Signals by which a scheduler ends processes. Another one, or an exit code, is the process's own doing. */
+const ENDING_SIGNALS = new Set([9, 15]);
+
+const SCHEDULER_CAUSES: Partial<Record<EndKind | 'gone', Cause>> = {
+  memory: 'memory',
+  time_limit: 'time_limit',
+  cancelled: 'stopped',
+  node: 'lost',
+  preempted: 'lost',
+  boot: 'lost',
+  gone: 'lost',
+};
+
+/** The scheduler's part in it, if it had one. */
+function scheduledEnd({ scheduler, exit_code, signal }: UnitOutcome): Reason | undefined {
+  const cause = scheduler && SCHEDULER_CAUSES[scheduler.kind];
+  if (!cause || exit_code !== null || (signal !== null && !ENDING_SIGNALS.has(signal))) return undefined;
+  return { cause, reason: scheduler.words, log: 'last' };
+}
+
+function reasonOf(outcome: UnitOutcome): Reason {
   const { exit_code, signal, problem, output_problem } = outcome;
   if (outcome.stopped) return { cause: 'stopped', reason: 'The job was stopped before this was done.', log: 'none' };
   if (problem !== null) return { cause: 'start', reason: `Could not start: ${problem}`, log: 'none' };
   if (outcome.out_of_memory) {
     return { cause: 'memory', reason: 'Out of memory. Give the task more memory, or smaller images.', log: 'last' };
   }
+  const scheduled = scheduledEnd(outcome);
+  if (scheduled) return scheduled;
   if (signal !== null) return { cause: 'signal', reason: killedBy(signal), log: 'last' };
   if (outcome.lost || exit_code === null) {
     const reason = 'The process is gone and left no outcome; its machine may have restarted. Run the task again.';

@@ -11,15 +11,40 @@ export interface ProcessHandle {
   started: string;
 }
 
+/** The place cannot be reached, or the connection to it broke. What was asked may have happened; ask again. */
+export class HostAway extends Error {
+  override name = 'HostAway';
+  /** Asking again helps only after a person changed something: a key, an account, a line of a file. */
+  readonly needsPerson: boolean;
+
+  constructor(message: string, options?: ErrorOptions & { needsPerson?: boolean }) {
+    super(message, options);
+    this.needsPerson = options?.needsPerson ?? false;
+  }
+}
+
+/** A command took longer than it may, and was ended. */
+export class HostTimeout extends Error {
+  override name = 'HostTimeout';
+}
+
+export type Command = readonly [string, ...string[]];
+
 export interface RunOptions {
   cwd?: string;
   /** Added to the environment that commands get anyway. */
   env?: Record<string, string>;
+  /** What the command reads; without it, nothing. Taken only as fast as the command reads. */
+  input?: string | Uint8Array | AsyncIterable<Uint8Array>;
   /** Called with what the command prints, while it runs; never with half a character. */
   onOutput?: (text: string, from: 'stdout' | 'stderr') => void;
+  /** Called with the standard output as it comes, which then does not go to `onOutput`. */
+  onBytes?: (chunk: Buffer) => void;
   onStart?: (handle: ProcessHandle) => Promise<void> | void;
   /** Ends the command and all it started. */
   signal?: AbortSignal;
+  /** From the call on. A command that runs longer is ended, and the call fails with `HostTimeout`. */
+  timeoutMs?: number;
 }
 
 export interface LaunchOptions {
@@ -34,10 +59,14 @@ export interface Finished {
   signal: string | null;
 }
 
-export interface Host {
-  run(command: readonly [string, ...string[]], options?: RunOptions): Promise<Finished>;
+/** Who runs commands: a place, or an account of it. */
+export interface Commands {
+  run(command: Command, options?: RunOptions): Promise<Finished>;
+}
+
+export interface Host extends Commands {
   /** Starts a command that goes on when the service ends; what it prints goes to a file. */
-  launch(command: readonly [string, ...string[]], options: LaunchOptions): Promise<ProcessHandle>;
+  launch(command: Command, options: LaunchOptions): Promise<ProcessHandle>;
   isAlive(handle: ProcessHandle): Promise<boolean>;
   /** Signals one process; false when it is no more. */
   signal(handle: ProcessHandle, signal: NodeJS.Signals): Promise<boolean>;

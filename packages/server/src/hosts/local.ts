@@ -4,7 +4,16 @@ import { readFileSync } from 'node:fs';
 import { chmod, copyFile, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Finished, Host, LaunchOptions, ProcessHandle, RunOptions } from './host.ts';
+import {
+  type Command,
+  type Finished,
+  type Host,
+  HostTimeout,
+  type LaunchOptions,
+  type ProcessHandle,
+  type RunOptions,
+} from './host.ts';
+import { feed } from './input.ts';
 
 const PATIENCE_MS = 5000;
 
@@ -43,42 +52,63 @@ async function endGroup(pid: number): Promise<void> {
   signalGroup(pid, 'SIGKILL');
 }
 
-function run(command: readonly [string, ...string[]], options: RunOptions = {}): Promise<Finished> {
+function run(command: Command, options: RunOptions = {}): Promise<Finished> {
   const [program, ...args] = command;
+  const { onOutput, onBytes, input, timeoutMs } = options;
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       cwd: options.cwd ?? '/',
       env: { ...commandEnvironment(), ...options.env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
       detached: true,
     });
-    for (const from of ['stdout', 'stderr'] as const) {
-      // a character may come in two pieces, which the decoder of the stream puts together
-      child[from].setEncoding('utf8').on('data', (text: string) => options.onOutput?.(text, from));
-    }
-    const abort = () => void (child.pid !== undefined && endGroup(child.pid));
-    options.signal?.addEventListener('abort', abort, { once: true });
-    if (options.signal?.aborted) abort();
+    const [stdout, stderr] = [child.stdout!, child.stderr!];
+    // a character may come in two pieces, which the decoder of the stream puts together
+    if (onBytes) stdout.on('data', onBytes);
+    else stdout.setEncoding('utf8').on('data', (text: string) => onOutput?.(text, 'stdout'));
+    stderr.setEncoding('utf8').on('data', (text: string) => onOutput?.(text, 'stderr'));
+
+    const closed = new AbortController();
+    const hangUp = () => child.stdio.forEach((stream) => stream?.destroy());
+    /** Ends the command. One that cannot be ended (it may belong to somebody else) is not waited for. */
+    const end = () => {
+      if (child.pid === undefined) return;
+      void endGroup(child.pid);
+      const lastly = setTimeout(() => {
+        hangUp();
+        child.unref();
+        reject(new HostTimeout(`${program} was asked to end and did not. It may still run as process ${child.pid}.`));
+      }, 2 * PATIENCE_MS);
+      closed.signal.addEventListener('abort', () => clearTimeout(lastly));
+    };
+    /** Nothing more is heard from it; also what cannot be ended ends when it next prints something. */
+    const endBecause = (problem: unknown) => {
+      end();
+      hangUp();
+      reject(problem);
+    };
+
+    const overTime = new HostTimeout(`${program} took longer than ${(timeoutMs ?? 0) / 1000} s and was ended.`);
+    const timer = timeoutMs === undefined ? undefined : setTimeout(() => endBecause(overTime), timeoutMs);
+    options.signal?.addEventListener('abort', end, { once: true });
+    if (options.signal?.aborted) end();
     child.once('error', reject);
     child.once('close', (code, signal) => {
-      options.signal?.removeEventListener('abort', abort);
+      closed.abort();
+      clearTimeout(timer);
+      options.signal?.removeEventListener('abort', end);
       resolve({ code, signal });
     });
+    if (input !== undefined) feed(child.stdin!, input, closed.signal).catch(endBecause);
     if (child.pid !== undefined && options.onStart) {
       const told = async (pid: number) => options.onStart!({ pid, started: startOf(pid) });
       // a command that nobody knows of must not go on
-      told(child.pid).catch((error: unknown) => {
-        abort();
-        reject(error);
-      });
+      told(child.pid).catch(endBecause);
     }
   });
 }
 
-async function launch(
-  command: readonly [string, ...string[]],
-  { cwd, output, onExit }: LaunchOptions,
-): Promise<ProcessHandle> {
+async function launch(command: Command, { cwd, output, onExit }: LaunchOptions): Promise<ProcessHandle> {
   const [program, ...args] = command;
   const file = await open(output, 'a');
   try {

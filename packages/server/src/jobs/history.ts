@@ -1,5 +1,5 @@
 /** History of one task on one dataset: its runs, their units, their logs. */
-import type { HistoryRun, HistoryStatus, PageRequest, User } from '@service/contract';
+import type { HistoryRun, PageRequest, User } from '@service/contract';
 
 import { refuse } from '../http/index.ts';
 import type { Logger } from '../logging/index.ts';
@@ -44,14 +44,14 @@ export async function listUnits(
   db: Executor,
   user: User,
   place: TaskOnDataset & { history_run_id: number },
-  status: HistoryStatus | undefined,
+  filter: store.UnitFilter,
   page: PageRequest,
 ) {
   await openHistory(db, user, place);
   const run = await store.findRun(db, place.history_run_id);
   if (!run) throw refuse(404, 'There is no run with this id.');
   if (!isOf(place, run)) throw refuse(422, OTHER_RUN);
-  return store.pageOfUnits(db, run.id, status, page);
+  return store.pageOfUnits(db, run.id, filter, page);
 }
 
 export interface LogParts {

@@ -2,6 +2,7 @@
 import {
   IMAGE_STATUSES,
   type ImageFilters,
+  type ImageGroups,
   type ImageStatus,
   type ImageStatusPage,
   type ImageWithStatus,
@@ -12,8 +13,10 @@ import {
 import { type Database, rowsOf } from '../db/index.ts';
 import { STATUS_KEY } from '../engine/filters.ts';
 import {
+  countGroups,
   countStatuses,
   type ImageSeen,
+  openDataset,
   readSort,
   sliceOfSeenImages,
   splitStatus,
@@ -37,6 +40,10 @@ const asShown = ({ status, has_warnings, unit, ...image }: ImageSeen, shown: Sho
   ...(shown.include_units ? { unit } : {}),
 });
 
+/** The statuses that a filter lets through; undefined where there is no such filter. */
+const statusesOf = (status: { statuses: string[] } | undefined): ImageStatus[] | undefined =>
+  status && IMAGE_STATUSES.filter((one) => status.statuses.includes(one));
+
 /** A page past the end is empty. */
 export async function queryImageStatus(
   db: Database,
@@ -49,7 +56,7 @@ export async function queryImageStatus(
   await openHistory(db, user, place);
   const order = orderOf(shown.sort);
   const { filters, status } = splitStatus(asked, place.workflowtask_id);
-  const statuses = status && IMAGE_STATUSES.filter((one) => status.statuses.includes(one));
+  const statuses = statusesOf(status);
   const seen = { dataset_id: place.dataset_id, workflowtask_id: place.workflowtask_id, filters };
   const status_counts = await countStatuses(db, seen);
   const counted: readonly ImageStatus[] = statuses ?? IMAGE_STATUSES;
@@ -69,4 +76,25 @@ export async function queryImageStatus(
     types,
     status_counts,
   };
+}
+
+/** A longer list is no help to anybody who looks at it. */
+const MOST_GROUPS = 20_000;
+
+/** Images by the values of some attributes. Without a task they are counted, and nothing is said of their status. */
+export async function countImageGroups(
+  db: Database,
+  user: User,
+  { workflowtask_id, ...place }: Omit<TaskOnDataset, 'workflowtask_id'> & { workflowtask_id?: number | undefined },
+  asked: ImageFilters,
+  by: string[],
+): Promise<ImageGroups> {
+  const { dataset_id } = place;
+  if (workflowtask_id === undefined) {
+    await openDataset(db, user, place.project_id, dataset_id, 'r');
+    return countGroups(db, { dataset_id, filters: asked }, undefined, by, MOST_GROUPS);
+  }
+  await openHistory(db, user, { ...place, workflowtask_id });
+  const { filters, status } = splitStatus(asked, workflowtask_id);
+  return countGroups(db, { dataset_id, workflowtask_id, filters }, statusesOf(status), by, MOST_GROUPS);
 }

@@ -11,8 +11,10 @@ import type {
 } from '@service/contract';
 
 import type { Database } from '../db/index.ts';
+import { waitingWords } from '../engine/slurm/reasons.ts';
 import { refuse } from '../http/index.ts';
 import { openDataset, openProject, openWorkflow } from '../projects/index.ts';
+import type { ClusterAddress, Clusters } from '../runners/index.ts';
 import type { JobFiles } from './files/index.ts';
 import * as store from './store/jobs.ts';
 import { taskStatuses } from './task-statuses.ts';
@@ -89,8 +91,25 @@ export async function latestJob(
 
 const jobs = (count: number) => (count === 1 ? '1 job' : `${count} jobs`);
 
-export async function queueOf(db: Database, job: Job): Promise<JobQueue> {
+/** What the queue of a cluster says about the scheduler's jobs of the phase that runs. */
+async function queueOfCluster(clusters: Clusters, cluster: ClusterAddress, ids: number[]): Promise<JobQueue> {
+  const waiting = { state: 'waiting' as const, jobs_ahead: null };
+  if (ids.length === 0) return { ...waiting, reason: 'The job is being handed to Slurm.' };
+  const reading = await clusters.queue(cluster).read(ids, 0);
+  if ('problem' in reading)
+    return { ...waiting, reason: `The queue of the cluster does not answer: ${reading.problem}` };
+  const elements = ids.flatMap((id) => [...(reading.jobs.get(id)?.elements.values() ?? [])]);
+  if (elements.some(({ state }) => !/^PENDING/i.test(state))) {
+    return { state: 'running', jobs_ahead: null, reason: null };
+  }
+  const reasons = ids.map((id) => waitingWords(reading.jobs.get(id)?.reason ?? ''));
+  return { ...waiting, reason: reasons.find((reason) => reason !== null) ?? null };
+}
+
+export async function queueOf(db: Database, clusters: Clusters, job: Job): Promise<JobQueue> {
   if (job.status !== 'submitted') return { state: 'ended', jobs_ahead: null, reason: null };
+  const { cluster, ids } = await store.findSchedulerJobs(db, job.id);
+  if (cluster) return queueOfCluster(clusters, cluster, ids);
   if (job.timestamp_first_unit !== null) return { state: 'running', jobs_ahead: null, reason: null };
   const jobs_ahead = await store.countJobsAhead(db, job.id);
   const reason =

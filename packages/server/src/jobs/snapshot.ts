@@ -1,5 +1,7 @@
 /** What a job runs, as it was when it was submitted: later edits of the workflow do not touch it. */
-import type { JsonObject, TaskType } from '@service/contract';
+import type { JobRunnerConfigSLURM, JsonObject, TaskType } from '@service/contract';
+
+import type { ClusterAddress } from '../runners/index.ts';
 
 type Flags = Record<string, boolean>;
 
@@ -43,10 +45,16 @@ export interface SnapshotTask {
   };
 }
 
+export interface ClusterAccess extends ClusterAddress {
+  config: JobRunnerConfigSLURM;
+}
+
 export interface Snapshot {
   /** The tasks of the range that runs, in order. */
   tasks: SnapshotTask[];
   zarr_dir: string;
   /** Handed to tasks as FRACTAL_CACHE_DIR; null where the submitter has no folder on a file system. */
   cache_dir: string | null;
+  /** Where it runs, when that is a cluster. */
+  cluster?: ClusterAccess;
 }

@@ -2,7 +2,15 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 
-import type { Dataset, Job, JobCreate, Resource, User } from '@service/contract';
+import {
+  type Dataset,
+  type Job,
+  type JobCreate,
+  JobRunnerConfigSLURM,
+  type Profile,
+  type Resource,
+  type User,
+} from '@service/contract';
 
 import { usableProfile } from '../accounts/index.ts';
 import { brokenConstraint, type Database, zulu } from '../db/index.ts';
@@ -11,7 +19,8 @@ import { refuse } from '../http/index.ts';
 import { findDataset, findWorkflow, openProject } from '../projects/index.ts';
 import { addWork, type Queue } from '../queue/index.ts';
 import { VERSION } from '../version.ts';
-import type { Snapshot, SnapshotTask } from './snapshot.ts';
+import { type Clusters, clusterAddress } from '../runners/index.ts';
+import type { ClusterAccess, Snapshot, SnapshotTask } from './snapshot.ts';
 import { readJob } from './store/jobs.ts';
 import * as store from './store/submission.ts';
 
@@ -21,6 +30,7 @@ interface SubmitParts {
   db: Database;
   queue: Pick<Queue, 'wake'>;
   dataDir: string;
+  clusters: Clusters;
 }
 
 interface Place {
@@ -54,15 +64,19 @@ function requireOpen(resource: Resource): void {
   if (resource.prevent_new_submissions) {
     throw refuse(422, `The resource "${resource.name}" takes no new jobs at present. Try again later.`);
   }
-  if (resource.type !== 'local') {
-    throw refuse(422, `The resource "${resource.name}" is a Slurm cluster, on which this version runs no jobs yet.`);
-  }
 }
 
 function accountOf(user: User, asked: string | null): string | null {
   if (asked === null) return user.slurm_accounts[0] ?? null;
   if (user.slurm_accounts.includes(asked)) return asked;
   throw refuse(422, `"${asked}" is not one of your Slurm accounts.`);
+}
+
+/** A cluster that cannot be reached is told now, not when the job is waited for. */
+async function requireReachable({ clusters }: SubmitParts, where: Where): Promise<void> {
+  if (where.resource.type !== 'slurm_ssh') return;
+  const problem = await clusters.problem(clusterAddress(where.resource, where.profile));
+  if (problem !== undefined) throw refuse(422, `The cluster "${where.resource.name}" cannot be reached. ${problem}`);
 }
 
 const ALREADY = 'The dataset has a job that is not over yet. Wait for it, or stop it.';
@@ -111,14 +125,52 @@ function snapshotTask(row: store.TaskToRun): SnapshotTask {
   };
 }
 
-function snapshotOf(rows: store.TaskToRun[], dataset: Dataset, user: User): Snapshot {
+const cacheOf = (user: User) => {
   const folder = folderOf(user);
+  return folder === undefined ? null : join(folder, 'fractal/.fractal_cache');
+};
+
+function snapshotOf(rows: store.TaskToRun[], dataset: Dataset, user: User, where: Where): Snapshot {
+  const cluster = clusterOf(where);
   return {
     tasks: rows.map(snapshotTask),
     zarr_dir: dataset.zarr_dir,
-    cache_dir: folder === undefined ? null : join(folder, 'fractal/.fractal_cache'),
+    cache_dir: cacheOf(user),
+    ...(cluster === undefined ? {} : { cluster }),
   };
 }
+
+interface Where {
+  resource: Resource;
+  profile: Profile;
+}
+
+/** What a job needs to know of its cluster, as it is now: a resource may be edited while jobs run on it. */
+function clusterOf({ resource, profile }: Where): ClusterAccess | undefined {
+  if (resource.type === 'local') return undefined;
+  return {
+    ...clusterAddress(resource, profile),
+    // whole, also where the row is older than some of its keys
+    config: JobRunnerConfigSLURM.parse(resource.jobs_runner_config),
+  };
+}
+
+/** Where the tasks of a job write, as the account that runs them sees it. */
+function userFolderOf({ resource, profile }: Where, user: User, name: string): string {
+  if (resource.type === 'slurm_ssh') return join(profile.jobs_remote_dir!, name);
+  const cache = cacheOf(user);
+  if (resource.type === 'local') return join(resource.jobs_local_dir, name);
+  if (cache === null) {
+    throw refuse(422, 'Jobs on this cluster need a project folder of yours on its file system. Ask an administrator.');
+  }
+  return join(cache, name);
+}
+
+/** The folder of the service for a job that is not over. Through sudo, the cluster reads it where it is. */
+const serviceFolderOf = ({ resource }: Where, dataDir: string, name: string): string =>
+  resource.type === 'slurm_sudo'
+    ? join(resource.jobs_local_dir, '.service', name)
+    : join(dataDir, 'running-jobs', name);
 
 const padded = (id: number) => String(id).padStart(7, '0');
 
@@ -143,10 +195,12 @@ export async function submitJob(parts: SubmitParts, user: User, place: Place, as
   const { first, last } = rangeOf(rows.length, asked);
   const chosen = rows.slice(first, last + 1);
   chosen.forEach(requireRunnable);
-  const { resource } = await usableProfile(db, user);
+  const where = await usableProfile(db, user);
+  const { resource } = where;
   requireOpen(resource);
   const slurm_account = accountOf(user, asked.slurm_account);
   if (await store.hasUnfinishedJob(db, dataset.id)) throw refuse(422, ALREADY);
+  await requireReachable(parts, where);
 
   const job: store.NewJob = {
     project: { id: project.id, name: project.name, timestamp_created: zulu(project.timestamp_created) },
@@ -168,7 +222,7 @@ export async function submitJob(parts: SubmitParts, user: User, place: Place, as
     first_task_index: first,
     last_task_index: last,
     asked,
-    snapshot: snapshotOf(chosen, dataset, user),
+    snapshot: snapshotOf(chosen, dataset, user, where),
     version: VERSION,
   };
   try {
@@ -177,12 +231,12 @@ export async function submitJob(parts: SubmitParts, user: User, place: Place, as
       const name = folderName(place, inserted);
       const working_dir = join(resource.jobs_local_dir, name);
       // a database that was made anew counts from 1 again, so that the ids alone are not unique
-      const service_folder = join(
-        parts.dataDir,
-        'running-jobs',
-        `job-${inserted.id}-${randomBytes(4).toString('hex')}`,
-      );
-      await store.setFolders(trx, inserted.id, { working_dir, working_dir_user: working_dir, service_folder });
+      const own = `job-${inserted.id}-${randomBytes(8).toString('hex')}`;
+      await store.setFolders(trx, inserted.id, {
+        working_dir,
+        working_dir_user: userFolderOf(where, user, name),
+        service_folder: serviceFolderOf(where, parts.dataDir, own),
+      });
       const groups = [...new Set(chosen.map((row) => row.group_id))];
       if (!(await store.touchTaskGroups(trx, groups, inserted.start_timestamp))) {
         throw refuse(422, 'A task of the workflow was deactivated in the meantime. Look at the workflow again.');

@@ -7,6 +7,7 @@ export { projectRoutes } from './routes/projects.ts';
 export { sharingRoutes } from './routes/sharing.ts';
 export { templateRoutes } from './routes/templates.ts';
 export { workflowRoutes } from './routes/workflows.ts';
+export { countGroups } from './store/image-groups.ts';
 export { countStatuses, type ImageSeen, sliceOfSeenImages, type StatusOrder } from './store/image-status.ts';
 export { openWorkflow } from './workflows.ts';
 export {

@@ -9,6 +9,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
+import type { SlurmOptions } from '../engine/slurm/options.ts';
+
 interface BatchUnit {
   number: number;
   stem: string;
@@ -28,8 +30,22 @@ export interface Batch {
   largestOutput: number;
   total: number;
   units: () => Iterable<BatchUnit>;
+  /** One process alone, not one of many. */
+  single: boolean;
   /** How many units at a time, where somebody wants fewer than there is place for. */
   width: number | null;
+  /** Where it runs on a cluster: how, and the folders of the person. */
+  cluster?: ClusterPlace;
+}
+
+export interface ClusterPlace {
+  plan: { options: SlurmOptions; tasksPerJob: number; parallel: number };
+  /** The folder of the task as the nodes see it. */
+  taskFolder: string;
+  /** For what the workers read and write. */
+  inputs: string;
+  outputs: string;
+  cacheDir: string | null;
 }
 
 export const JOURNAL = 'journal.jsonl';
@@ -42,7 +58,8 @@ export async function isWritten(folder: string): Promise<boolean> {
   );
 }
 
-function* linesOf(units: Iterable<BatchUnit>): Generator<string> {
+/** A line for each unit, many at a time. */
+export function* unitLines(units: Iterable<BatchUnit>): Generator<string> {
   let lines: string[] = [];
   for (const unit of units) {
     lines.push(JSON.stringify(unit));
@@ -63,7 +80,7 @@ export async function writeBatch(batch: Batch): Promise<void> {
   await mkdir(batch.folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
   });
-  await pipeline(Readable.from(linesOf(batch.units())), createWriteStream(join(batch.folder, 'units.jsonl')));
+  await pipeline(Readable.from(unitLines(batch.units())), createWriteStream(join(batch.folder, 'units.jsonl')));
   await (await open(join(batch.folder, JOURNAL), 'a')).close();
   await replace(join(batch.folder, 'batch.json'), {
     command: batch.command,

@@ -1,2 +1,5 @@
+export type { Batch, ClusterPlace } from './batch.ts';
 export type { JournalRecord, UnitEnd } from './journal.ts';
-export { createLocalRunner, type LocalRunner, RunnerProblem } from './local.ts';
+export { clusterAddress, type ClusterAddress, type Clusters, createClusters } from './slurm/clusters.ts';
+export { createLocalRunner, type LocalRunner } from './local.ts';
+export { type Runner, RunnerProblem } from './runner.ts';

@@ -9,6 +9,8 @@
 import { open } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
 
+import type { EndKind } from '../engine/slurm/states.ts';
+
 interface WorkerRecord {
   worker: number;
   started: string;
@@ -35,13 +37,19 @@ export interface UnitEnd {
   stopped: boolean;
   lost: boolean;
   tail: string;
+  /** Where it ran, on a cluster. */
+  node?: string | null;
+  scheduler_job?: number | null;
+  memory_limit?: number | null;
+  /** How the scheduler's job ended, where that ended the unit. */
+  scheduler?: { kind: EndKind | 'gone'; words: string };
 }
 
 export type JournalRecord =
   | WorkerRecord
   | { places: number }
   | { stopping: true }
-  | { start: number; time: number }
+  | { start: number; time: number; node?: string | null; scheduler_job?: number | null }
   | { running: number; pid: number; started: string }
   | UnitEnd
   | { finished: true; stopped: boolean };

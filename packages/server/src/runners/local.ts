@@ -11,8 +11,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Host, ProcessHandle } from '../hosts/index.ts';
 import { type Batch, isWritten, JOURNAL, writeBatch, writeControl } from './batch.ts';
+import { createBell } from './bell.ts';
 import { journalReader, type JournalRecord } from './journal.ts';
 import { createPlaces } from './places.ts';
+import { type Following, type Runner, RunnerProblem } from './runner.ts';
 
 const WORKER = join(import.meta.dirname, 'worker.py');
 const LOOK_MS = 1000;
@@ -22,33 +24,14 @@ const REST_MS = 20;
 const STOP_PATIENCE_MS = 30_000;
 const MOST_STARTS_IN_VAIN = 3;
 
-/** The worker could not do its work; the message is for the person who ran the job. */
-export class RunnerProblem extends Error {}
-
-interface Following {
-  /** Called with what happened, in order; while it works, more is collected. */
-  onRecords(records: JournalRecord[]): Promise<void> | void;
-  /** Ends the units that run and starts no more. */
-  stop: AbortSignal;
-  /** Leaves the worker alone: somebody else will follow it. */
-  leave: AbortSignal;
-}
-
 export interface LocalRunner {
-  /** Follows a batch to its end; writes and starts it where that has not happened. */
-  run(batch: Batch, python: string, following: Following): Promise<'finished' | 'left'>;
-  /** Ends what is left of the batches in these folders. */
-  end(folders: string, python: string): Promise<void>;
+  /** With the interpreter that runs the worker. */
+  with(python: string): Runner;
 }
 
-/** Wakes who waits when something may have happened. */
-function bell(path: string) {
-  let ring = () => {};
-  let rung = false;
-  const wake = () => {
-    rung = true;
-    ring();
-  };
+/** Rings when a file changes. */
+function bellOn(path: string) {
+  const { wake, wait } = createBell();
   let watcher: FSWatcher | undefined;
   try {
     watcher = watch(path, wake);
@@ -57,22 +40,7 @@ function bell(path: string) {
     // no more watchers to be had: look more often instead
   }
   const patience = watcher ? LOOK_MS : LOOK_UNWATCHED_MS;
-  return {
-    wake,
-    async wait() {
-      if (!rung) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, patience);
-          ring = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
-      }
-      rung = false;
-    },
-    close: () => watcher?.close(),
-  };
+  return { wake, wait: () => wait(patience), close: () => watcher?.close() };
 }
 
 /** What the journal says about a batch. */
@@ -110,7 +78,7 @@ export function createLocalRunner({ host, places: number }: { host: Host; places
     if (!(await isWritten(folder))) await writeBatch(batch);
     const journal = journalReader(join(folder, JOURNAL));
     const state: State = { worker: undefined, running: new Set(), ended: 0, obeyed: 0, finished: false };
-    const { wake, wait, close } = bell(join(folder, JOURNAL));
+    const { wake, wait, close } = bellOn(join(folder, JOURNAL));
     const share = places.enter({ width: batch.width, total: batch.total, onChange: wake });
     let [startsInVain, told, stopTold, stopSince] = [0, -1, false, 0];
     let launched: ProcessHandle | undefined;
@@ -193,12 +161,17 @@ export function createLocalRunner({ host, places: number }: { host: Host; places
     for (const name of names) {
       const folder = join(parent, name);
       if (!(await isWritten(folder))) continue;
-      const nothing = { command: [], taskFolder: '', workingFolder: '/', environment: {}, warm: false };
+      const nothing = { command: [], taskFolder: '', workingFolder: '/', environment: {}, warm: false, single: true };
       const batch = { ...nothing, folder, largestOutput: 0, total: 0, units: () => [], width: 0 };
       const never = new AbortController().signal;
       await run(batch, python, { onRecords: () => undefined, stop: AbortSignal.abort(), leave: never });
     }
   }
 
-  return { run, end };
+  return {
+    with: (python) => ({
+      run: (batch, following) => run(batch, python, following),
+      end: (folder) => end(folder, python),
+    }),
+  };
 }

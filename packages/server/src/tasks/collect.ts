@@ -29,6 +29,7 @@ import {
   wheelNameParts,
   extrasProblem,
 } from './package-names.ts';
+import { baseFolder, isFar } from './place.ts';
 import * as store from './store/lifecycle.ts';
 import { explainDuplicate } from './store/task-groups.ts';
 import { chooseUserGroup, type Visibility } from './visibility.ts';
@@ -101,8 +102,7 @@ async function checkContent(file: UploadedFile, signature: number[], what: strin
 }
 
 /** `<base>/<owner>/<package>/<version>`, and nowhere else. */
-function folderOf(resource: Resource, user: User, pkgName: string, version: string): string {
-  const base = resource.tasks_local_dir;
+function folderOf(base: string, user: User, pkgName: string, version: string): string {
   const path = join(base, String(user.id), pkgName, version);
   const inside = covers(join(base, String(user.id), pkgName), path) && path !== join(base, String(user.id), pkgName);
   if (!inside || [pkgName, version].some((part) => part.includes('/') || part.startsWith('.'))) {
@@ -130,16 +130,18 @@ type Group = Omit<
   'user_id' | 'resource_id' | 'user_group_id' | 'path' | 'venv_path' | 'archive_path' | 'env_info'
 >;
 
+type Where = Awaited<ReturnType<typeof usableProfile>>;
+
 async function accept(
   parts: CollectParts,
   user: User,
-  resource: Resource,
+  { resource, profile }: Where,
   visibility: Visibility,
   group: Group,
   request: { file?: UploadedFile | null | undefined; use_pixi_lockfile?: boolean },
 ): Promise<Activity> {
   const user_group_id = await chooseUserGroup(parts.db, user, visibility, parts.defaultGroup);
-  const path = folderOf(resource, user, group.pkg_name, group.version);
+  const path = folderOf(baseFolder(resource, profile), user, group.pkg_name, group.version);
   const row = {
     ...group,
     user_id: user.id,
@@ -150,10 +152,13 @@ async function accept(
     archive_path: null,
     env_info: null,
   };
-  const exists = await access(path).then(
-    () => true,
-    () => false,
-  );
+  // a far machine is looked at when the collection begins
+  const exists =
+    !isFar(resource) &&
+    (await access(path).then(
+      () => true,
+      () => false,
+    ));
   const upload = request.file ? await keepUpload(parts.dataDir, request.file) : undefined;
   try {
     const activity = await parts.db.transaction().execute(async (trx) => {
@@ -177,13 +182,6 @@ async function accept(
     const duplicate = await explainDuplicate(parts.db, error, row);
     throw duplicate === undefined ? error : refuse(422, duplicate);
   }
-}
-
-/** The caller's resource. What is installed goes to this machine, which a resource behind SSH does not see. */
-async function localResource(db: Database, user: User): Promise<Resource> {
-  const { resource } = await usableProfile(db, user);
-  if (resource.type !== 'slurm_ssh') return resource;
-  throw refuse(422, 'Packages cannot be collected on a resource that is reached by SSH yet. Use a custom collection.');
 }
 
 /** The form, with everything refused that must not become part of a command. */
@@ -211,6 +209,9 @@ function interpreterOf(resource: Resource, asked: string | null | undefined): { 
   throw refuse(422, `Python ${version} is not available here. Choose one of: ${Object.keys(versions).join(', ')}.`);
 }
 
+/** The index is asked from here, where the interpreters of a far machine are not. */
+const askingPython = (resource: Resource, python: string) => (isFar(resource) ? 'python3' : python);
+
 export async function collectPip(
   parts: CollectParts,
   user: User,
@@ -218,12 +219,13 @@ export async function collectPip(
   visibility: Visibility,
 ): Promise<Activity> {
   const form = checkedForm(body);
-  const resource = await localResource(parts.db, user);
+  const where = await usableProfile(parts.db, user);
+  const { resource } = where;
   const python = interpreterOf(resource, body.python_version);
   const pkg_name = form.name === undefined ? '' : normalisedName(form.name);
   const identity = form.file
     ? await wheelIdentity(form.file)
-    : { pkg_name, version: await versionFromIndex(parts, python.path, pkg_name, form.version) };
+    : { pkg_name, version: await versionFromIndex(parts, askingPython(resource, python.path), pkg_name, form.version) };
   const group = {
     origin: form.file ? ('wheel-file' as const) : ('pypi' as const),
     ...identity,
@@ -233,7 +235,7 @@ export async function collectPip(
     pinned_package_versions_pre: JSON.stringify(form.pre),
     pinned_package_versions_post: JSON.stringify(form.post),
   };
-  return accept(parts, user, resource, visibility, group, { file: form.file });
+  return accept(parts, user, where, visibility, group, { file: form.file });
 }
 
 async function wheelIdentity(file: UploadedFile): Promise<{ pkg_name: string; version: string }> {
@@ -249,7 +251,8 @@ export async function collectPixi(
   body: CollectPixi,
   visibility: Visibility,
 ): Promise<Activity> {
-  const resource = await localResource(parts.db, user);
+  const where = await usableProfile(parts.db, user);
+  const { resource } = where;
   const config = resource.tasks_pixi_config as { versions?: Record<string, string>; default_version?: string };
   if (config.versions === undefined)
     throw refuse(422, 'pixi is not available on this resource. Ask an administrator to set it up.');
@@ -271,7 +274,7 @@ export async function collectPixi(
     pixi_version,
     pip_extras: null,
   };
-  return accept(parts, user, resource, visibility, group, {
+  return accept(parts, user, where, visibility, group, {
     file: body.file,
     use_pixi_lockfile: body.use_pixi_lockfile,
   });

@@ -7,6 +7,7 @@ import { refuse } from '../http/index.ts';
 import type { Queue } from '../queue/index.ts';
 import { VERSION } from '../version.ts';
 import { extrasProblem, pinsProblem } from './package-names.ts';
+import { isFar, signInProblem } from './place.ts';
 import * as store from './store/lifecycle.ts';
 
 export interface LifecycleParts {
@@ -70,6 +71,13 @@ function requireOwner(owner: NonNullable<Asked['owner']>, group: store.GroupAtWo
   }
 }
 
+/** Files on a far machine are only reached as somebody who may sign in there: the owner of the group. */
+const mustBeReachable: Check = async (db, group) => {
+  const resource = await findResource(db, group.resource_id);
+  if (!resource || !isFar(resource) || group.path === null) return undefined;
+  return signInProblem(resource, await store.findProfileOf(db, group.user_id));
+};
+
 export async function ask(
   parts: LifecycleParts,
   groupId: number,
@@ -80,7 +88,7 @@ export async function ask(
       const group = await store.lockGroup(trx, groupId);
       if (!group) throw refuse(404, 'There is no task group with this id.');
       if (owner) requireOwner(owner, group);
-      for (const check of CHECKS[action][by]) {
+      for (const check of [...CHECKS[action][by], mustBeReachable]) {
         const problem = await check(trx, group);
         if (problem !== undefined) throw refuse(422, problem);
       }
@@ -107,10 +115,8 @@ export async function ask(
 async function resettableOn(db: Executor, group: store.GroupAtWork, kinds: string[]): Promise<Resource> {
   if (!kinds.includes(group.origin))
     throw refuse(422, `This task group is of the kind "${group.origin}". Use the other reset.`);
-  const resource = await findResource(db, group.resource_id);
-  if (!resource || resource.type === 'slurm_ssh')
-    throw refuse(422, 'Task groups on this kind of resource cannot be reset.');
-  return resource;
+  // the database keeps a resource as long as it has task groups
+  return (await findResource(db, group.resource_id))!;
 }
 
 /** Left out, stored pins stay; given, they replace them. */

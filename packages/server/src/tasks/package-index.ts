@@ -3,7 +3,7 @@
  * another; it is asked through pip's own library, so that proxies, certificates and credentials count as they do for pip.
  */
 import { compareVersions, isPrerelease, isVersion } from '../engine/pep440.ts';
-import type { Host } from '../hosts/index.ts';
+import { type Host, HostAway } from '../hosts/index.ts';
 
 /** How the installers reach packages. */
 export interface IndexSettings {
@@ -51,6 +51,8 @@ async function askPython<T>(host: Host, python: string, program: string, args: s
   let output = '';
   let everything = '';
   const done = await host.run([python, '-c', program, ...args], {
+    // Python looks for modules in the current folder, so that must not be anybody's home
+    cwd: '/',
     onOutput: (text, from) => {
       everything += text;
       if (from === 'stdout') output += text;
@@ -63,14 +65,17 @@ async function askPython<T>(host: Host, python: string, program: string, args: s
 
 /** `none` switches the index off; an address replaces the one of pip. */
 export async function indexSettings(host: Host, python: string, setting: string | null): Promise<IndexSettings> {
-  const ofPip = await askPython<IndexSettings>(host, python, READ_SETTINGS).catch((): IndexSettings => ({
-    index_url: null,
-    extra_index_urls: [],
-    find_links: [],
-    trusted_hosts: [],
-    cert: null,
-    no_index: false,
-  }));
+  const ofPip = await askPython<IndexSettings>(host, python, READ_SETTINGS).catch((error: unknown): IndexSettings => {
+    if (error instanceof HostAway) throw error;
+    return {
+      index_url: null,
+      extra_index_urls: [],
+      find_links: [],
+      trusted_hosts: [],
+      cert: null,
+      no_index: false,
+    };
+  });
   if (setting === 'none') return { ...ofPip, index_url: null, extra_index_urls: [], no_index: true };
   return setting === null ? ofPip : { ...ofPip, index_url: setting, extra_index_urls: [], no_index: false };
 }

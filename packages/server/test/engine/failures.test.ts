@@ -78,6 +78,41 @@ describe('why a process failed', () => {
     expect(unitFailure(outcome(members))).toEqual({ cause, message: expect.stringMatching(message) });
   });
 
+  const ended = (kind: NonNullable<UnitOutcome['scheduler']>['kind']) => ({
+    scheduler: { kind, words: 'So Slurm says.' },
+  });
+
+  it.each<[string, Partial<UnitOutcome>, string, string]>([
+    ['without an outcome, at the time limit', { lost: true, ...ended('time_limit') }, 'time_limit', 'So Slurm says.'],
+    [
+      'killed at the time limit',
+      { signal: 15, ...ended('time_limit'), tail: 'working' },
+      'time_limit',
+      'So Slurm says.\nworking',
+    ],
+    ['killed with its job for memory', { signal: 9, ...ended('memory') }, 'memory', 'So Slurm says.'],
+    ['lost with its node', { lost: true, ...ended('node') }, 'lost', 'So Slurm says.'],
+    ['for a more important job', { lost: true, ...ended('preempted') }, 'lost', 'So Slurm says.'],
+    ['cancelled by somebody else', { signal: 15, ...ended('cancelled') }, 'stopped', 'So Slurm says.'],
+    ['forgotten', { lost: true, ...ended('gone') }, 'lost', 'So Slurm says.'],
+    [
+      'stopped by its user',
+      { stopped: true, ...ended('cancelled') },
+      'stopped',
+      'The job was stopped before this was done.',
+    ],
+    ['failed by itself before that', { exit_code: 2, ...ended('time_limit') }, 'error', 'Exit code 2'],
+    [
+      'crashed by itself before that',
+      { signal: 11, ...ended('node') },
+      'signal',
+      'Killed by signal 11 (SIGSEGV); the program, or a library it uses, has a defect',
+    ],
+    ['killed in a job that failed', { signal: 15, ...ended('failed') }, 'signal', 'Killed by signal 15 (SIGTERM)'],
+  ])('on a cluster, %s', (_, members, cause, message) => {
+    expect(unitFailure(outcome(members))).toEqual({ cause, message });
+  });
+
   it('shows the end of a long line, and the beginning of a long exception', () => {
     const line = unitFailure(outcome({ exit_code: 1, tail: `${'x'.repeat(5000)}end` })).message;
     expect(line).toMatch(/^…x+end\nExit code 1$/);

@@ -138,6 +138,17 @@ describe('before anything of a history is read', () => {
           ).status,
       ],
       [
+        'groups of images',
+        async (who, { project, dataset, step }) =>
+          (
+            await who.post(
+              `/api/v2/project/${project}/status/images/groups/`,
+              {},
+              { query: { dataset_id: dataset, workflowtask_id: step } },
+            )
+          ).status,
+      ],
+      [
         'log of an image',
         async (who, { project, dataset, step }) =>
           (
@@ -270,6 +281,24 @@ describe('units', () => {
     expect(body.total_count).toBe(total);
   });
 
+  it('that have ended come with the last one first', async () => {
+    const urls = ['/d/1', '/d/2', '/d/3'];
+    const { run, units: made } = await addRunWithUnits(
+      service,
+      { ...task, workflowtask_id: scene.steps[1]!, job_id: job },
+      urls.map((zarr_url) => ({ status: 'submitted' as const, zarr_urls: [zarr_url] })),
+    );
+    for (const at of [2, 0])
+      await service.database.db
+        .updateTable('history_units')
+        .set({ timestamp_ended: '2026-01-03T00:00:00Z' })
+        .where('id', '=', made[at]!)
+        .execute();
+    const { body } = await units({ workflowtask_id: scene.steps[1]!, ended: true, page: 1, page_size: 5 }, run);
+    expect(body.items.map((unit: { id: number }) => made.indexOf(unit.id))).toEqual([0, 2]);
+    expect(body.total_count).toBe(2);
+  });
+
   it('are refused for a run that is not there or not of this task', async () => {
     expect((await units({}, 999_999)).status).toBe(404);
     const foreign = await addRunWithUnits(service, { ...task, workflowtask_id: scene.steps[1]!, job_id: job });
@@ -318,8 +347,9 @@ describe('images with their status', () => {
     [{}, { page: 2, page_size: 3 }, 'e', 4],
     [{}, { page: 3, page_size: 3 }, '', 4],
     [{}, { page: 1, page_size: 2, sort: '-zarr_url' }, 'ec', 4],
-    [{}, { sort: 'status' }, 'acbe', 4],
-    [{}, { sort: '-status' }, 'ebca', 4],
+    [{}, { sort: 'status' }, 'bcea', 4],
+    [{}, { sort: '-status' }, 'aecb', 4],
+    [{}, { sort: 'status', page: 1, page_size: 1 }, 'b', 4],
     [{}, { sort: 'attribute:well' }, 'bcae', 4],
     [{}, { sort: '-attribute:well', page: 1, page_size: 1 }, 'c', 4],
     [{ type_filters: { is_3D: true } }, {}, 'bc', 2],
@@ -358,6 +388,118 @@ describe('images with their status', () => {
 
   it.each(['nonsense', 'attribute:', '-'])('are not sorted by %s', async (sort) => {
     expect((await query({}, { sort })).status).toBe(422);
+  });
+});
+
+describe('images by the values of attributes', () => {
+  const counted = (body: object = {}, query: Record<string, number> = task) =>
+    client.post(`${base}/images/groups/`, body, { query });
+  const NONE = { done: 0, submitted: 0, failed: 0, unset: 0 };
+  const REST = { num_running: 0, num_stopped: 0, num_with_warnings: 0 };
+  const group = (values: object, counts: object | null, more: object = {}) => ({
+    values,
+    num_images: 1,
+    counts: counts && { ...NONE, ...counts },
+    ...REST,
+    ...more,
+  });
+
+  it('are wells of plates where nothing else is said, in their order', async () => {
+    const { status, body } = await counted();
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      num_groups: 4,
+      groups: [
+        group({ plate: 'p1', well: 'A' }, { failed: 1 }),
+        group({ plate: 'p1', well: 'B' }, { submitted: 1 }),
+        group({ plate: 'p2' }, { done: 1 }),
+        group({}, { unset: 1 }),
+      ],
+    });
+  });
+
+  it.each<[object, [object, number, object | null][]]>([
+    [
+      { by: ['plate'] },
+      [
+        [{ plate: 'p1' }, 2, { failed: 1, submitted: 1 }],
+        [{ plate: 'p2' }, 1, { done: 1 }],
+        [{}, 1, { unset: 1 }],
+      ],
+    ],
+    [
+      { by: ['well'], attribute_filters: { plate: ['p1'] } },
+      [
+        [{ well: 'A' }, 1, { failed: 1 }],
+        [{ well: 'B' }, 1, { submitted: 1 }],
+      ],
+    ],
+    [{ by: ['nothing'] }, [[{}, 4, { done: 1, submitted: 1, failed: 1, unset: 1 }]]],
+    [{ by: ['plate'], attribute_filters: { [STATUS]: ['failed'] } }, [[{ plate: 'p1' }, 1, { failed: 1 }]]],
+    [{ by: ['plate'], type_filters: { is_3D: true } }, [[{ plate: 'p1' }, 2, { failed: 1, submitted: 1 }]]],
+    [{ attribute_filters: { plate: ['p9'] } }, []],
+  ])('are filtered, and grouped by what was asked for: %j', async (body, expected) => {
+    const answer = (await counted(body)).body;
+    expect(answer).toEqual({
+      num_groups: expected.length,
+      groups: expected.map(([values, num_images, counts]) => group(values, counts, { num_images })),
+    });
+  });
+
+  it('are only counted without a task', async () => {
+    const alone = { dataset_id: scene.dataset };
+    expect((await counted({ by: ['plate'] }, alone)).body.groups).toEqual([
+      group({ plate: 'p1' }, null, { num_images: 2 }),
+      group({ plate: 'p2' }, null),
+      group({}, null),
+    ]);
+    expect((await counted({ attribute_filters: { [STATUS]: ['done'] } }, alone)).body.groups).toEqual([]);
+    const path = `${base}/images/groups/`;
+    expect((await stranger.client.post(path, {}, { query: alone })).status).toBe(403);
+    expect((await reader.client.post(path, {}, { query: alone })).status).toBe(200);
+    expect((await counted({}, { dataset_id: other.dataset })).status).toBe(404);
+  });
+
+  it('tell what is running, stopped, or done with warnings', async () => {
+    const { db } = service.database;
+    const started = { timestamp_started: '2026-01-03T00:00:00Z' };
+    const { dataset, steps, project, owner } = await addScene(service, ['parallel']);
+    const step = { dataset_id: dataset, workflowtask_id: steps[0]! };
+    await addRunWithUnits(service, { ...step, job_id: job, ...started }, [
+      { status: 'submitted', zarr_urls: ['/w/1'], ...started },
+      { status: 'submitted', zarr_urls: ['/w/2'] },
+      { status: 'failed', zarr_urls: ['/w/3'], cause: 'stopped' },
+      { status: 'failed', zarr_urls: ['/w/4'], cause: 'memory', has_warnings: true },
+      { status: 'done', zarr_urls: ['/w/5'], has_warnings: true },
+      { status: 'done', zarr_urls: ['/w/6'] },
+    ]);
+    const rows = Array.from({ length: 7 }, (_, position) => ({
+      dataset_id: dataset,
+      position,
+      zarr_url: `/w/${position + 1}`,
+      origin: null,
+      attributes: JSON.stringify({ plate: 1, well: position < 3 ? 1 : 2.5 }),
+      types: '{}',
+    }));
+    await db.insertInto('images').values(rows).execute();
+    const path = `/api/v2/project/${project}/status/images/groups/`;
+    const { body } = await owner.client.post(path, {}, { query: step });
+    expect(body.groups).toEqual([
+      group(
+        { plate: 1, well: 1 },
+        { submitted: 2, failed: 1 },
+        { num_images: 3, num_running: 1, num_stopped: 1, num_with_warnings: 0 },
+      ),
+      group(
+        { plate: 1, well: 2.5 },
+        { failed: 1, done: 2, unset: 1 },
+        { num_images: 4, num_running: 0, num_stopped: 0, num_with_warnings: 1 },
+      ),
+    ]);
+  });
+
+  it.each([[[]], [['a', 'b', 'c', 'd']], [['']], ['well'], [[1]]])('are not grouped by %j', async (by) => {
+    expect((await counted({ by })).status).toBe(422);
   });
 });
 

@@ -1,9 +1,11 @@
-/** Batch folders with real workers in them, and what their journals tell. */
+/** Batches and packs with real workers, and what their journals tell. */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import {
+  closeSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -17,7 +19,7 @@ import { fileURLToPath } from 'node:url';
 
 import type { UnitEnd } from '../../src/runners/index.ts';
 
-const WORKER = fileURLToPath(new URL('../../src/runners/worker.py', import.meta.url));
+export const WORKER = fileURLToPath(new URL('../../src/runners/worker.py', import.meta.url));
 
 /** Of any kind: the first field names it. */
 export interface JournalRecord extends Partial<UnitEnd> {
@@ -31,6 +33,13 @@ export interface JournalRecord extends Partial<UnitEnd> {
   running?: number;
   pid?: number;
   finished?: true;
+  scheduler_job?: number | null;
+  array_job?: number | null;
+  restart?: number;
+  log?: string;
+  log64?: string;
+  out?: string;
+  err?: string;
 }
 
 export interface Options {
@@ -121,6 +130,32 @@ export interface Running {
   done: Promise<{ code: number | null; stderr: string }>;
 }
 
+export function whenDone(worker: ChildProcess, stderr: () => string): Running['done'] {
+  started.push(worker);
+  return new Promise((resolve, reject) => {
+    worker.on('error', reject);
+    worker.on('exit', (code) => {
+      // Left-over units of a killed worker do not hold the pipe: their log is their own.
+      setImmediate(() => resolve({ code, stderr: stderr() }));
+    });
+  });
+}
+
+function recordsIn(path: string): JournalRecord[] {
+  if (!existsSync(path)) return [];
+  const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1);
+  return lines.flatMap((line) => {
+    try {
+      return [JSON.parse(line) as JournalRecord];
+    } catch {
+      return [];
+    }
+  });
+}
+
+const endsIn = (records: JournalRecord[]) =>
+  (records.filter((record) => 'end' in record) as (JournalRecord & UnitEnd)[]).sort((a, b) => a.end - b.end);
+
 export function makeBatch(options: Options) {
   const batch = options.batchFolder ?? join(newFolder(), 'batch');
   mkdirSync(batch, { recursive: true });
@@ -147,37 +182,18 @@ export function makeBatch(options: Options) {
   };
   control(options.places ?? 2);
 
-  const records = (): JournalRecord[] => {
-    if (!existsSync(journalPath)) return [];
-    const lines = readFileSync(journalPath, 'utf8').split('\n').slice(0, -1);
-    return lines.flatMap((line) => {
-      try {
-        return [JSON.parse(line) as JournalRecord];
-      } catch {
-        return [];
-      }
-    });
-  };
+  const records = () => recordsIn(journalPath);
   const start = (environment: NodeJS.ProcessEnv = process.env): Running => {
     const worker = spawn(options.python ?? 'python3', ['-I', '-S', WORKER, batch], {
       detached: true,
       stdio: ['ignore', 'ignore', 'pipe'],
       env: environment,
     });
-    started.push(worker);
     let stderr = '';
     worker.stderr.on('data', (data: Buffer) => (stderr += data.toString()));
-    const done = new Promise<{ code: number | null; stderr: string }>((resolve, reject) => {
-      worker.on('error', reject);
-      worker.on('exit', (code) => {
-        // Left-over units of a killed worker do not hold the pipe: their log is their own.
-        setImmediate(() => resolve({ code, stderr }));
-      });
-    });
-    return { process: worker, done };
+    return { process: worker, done: whenDone(worker, () => stderr) };
   };
-  const ends = (): UnitEnd[] =>
-    (records().filter((record) => 'end' in record) as UnitEnd[]).sort((a, b) => a.end - b.end);
+  const ends = () => endsIn(records());
   return {
     batch,
     folder,
@@ -198,6 +214,96 @@ export function makeBatch(options: Options) {
 }
 
 export type Batch = ReturnType<typeof makeBatch>;
+
+export interface PackOptions extends Omit<Options, 'places' | 'args' | 'batchFolder'> {
+  /** The text for each args file, one a unit, for each pack. */
+  packs?: string[][];
+  parallel?: number;
+  cpus?: number;
+  memory?: number | null;
+  largest_log?: number;
+  grace?: number;
+  outputs?: string;
+}
+
+interface PackStart {
+  pack?: number;
+  /** What the scheduler sets. */
+  slurm?: Record<string, string | number>;
+  nodes?: boolean;
+  environment?: NodeJS.ProcessEnv;
+}
+
+/** The environment of a test without what a scheduler may have set around it. */
+export const unscheduled = () =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SLURM')));
+
+/** A round of packs; the streams of a worker are files, as a scheduler makes them. */
+export function makePacks(options: PackOptions) {
+  const root = newFolder();
+  const [inputs, outputs] = [join(root, 'inputs'), options.outputs ?? join(root, 'outputs')];
+  mkdirSync(inputs);
+  const folder = options.folder ?? join(root, '0_task');
+  writeFileSync(
+    join(inputs, 'batch.json'),
+    JSON.stringify({
+      command: options.command,
+      folder,
+      working_folder: options.working_folder ?? folder,
+      environment: options.environment ?? {},
+      warm: options.warm ?? false,
+      largest_output: options.largest_output ?? 1_000_000,
+      largest_log: options.largest_log ?? 1_000_000,
+      ...(options.grace === undefined ? {} : { grace: options.grace }),
+    }),
+  );
+  const packs = options.packs ?? [['{}']];
+  let number = 0;
+  const texts = packs.map((pack) =>
+    pack.map((args) => `${JSON.stringify({ number, stem: stemOf(number++), args })}\n`).join(''),
+  );
+  writeFileSync(join(inputs, 'units-3.jsonl'), texts.join(''));
+  const offsets = texts.reduce((all, text) => [...all, all.at(-1)! + Buffer.byteLength(text)], [0]);
+  const { parallel = 2, cpus = 1, memory = null } = options;
+  writeFileSync(join(inputs, 'round-3.json'), JSON.stringify({ parallel, cpus, memory, offsets }));
+
+  const nameOf = (pack = 0, node?: number) =>
+    `r3-${String(pack).padStart(6, '0')}${node === undefined ? '' : `.${node}`}`;
+  const journalPath = (pack?: number, node?: number) => join(outputs, `${nameOf(pack, node)}.jsonl`);
+  const records = (pack?: number, node?: number) => recordsIn(journalPath(pack, node));
+  const ends = (pack?: number, node?: number) => endsIn(records(pack, node));
+  let streams = 0;
+  const start = ({ pack = 0, slurm = {}, nodes = false, environment = unscheduled() }: PackStart = {}): Running => {
+    const stream = join(root, `slurm-${streams++}`);
+    const descriptors = [openSync(`${stream}.out`, 'a'), openSync(`${stream}.err`, 'a')] as const;
+    const words = ['--pack', inputs, outputs, '3', String(pack), ...(nodes ? ['--nodes'] : [])];
+    const worker = spawn(options.python ?? 'python3', ['-I', '-S', WORKER, ...words], {
+      detached: true,
+      stdio: ['ignore', ...descriptors],
+      env: { ...environment, ...Object.fromEntries(Object.entries(slurm).map(([name, value]) => [name, `${value}`])) },
+    });
+    descriptors.forEach(closeSync);
+    return { process: worker, done: whenDone(worker, () => readFileSync(`${stream}.err`, 'utf8')) };
+  };
+  return {
+    folder,
+    outputs,
+    journalPath,
+    claimPath: (pack?: number, node?: number) => join(outputs, `${nameOf(pack, node)}.claim`),
+    records,
+    ends,
+    start,
+    /** Runs a pack to its end. */
+    async run(how: PackStart = {}) {
+      const { code, stderr } = await start(how).done;
+      if (code !== 0) throw new Error(`The worker left with ${code}: ${stderr}`);
+      return { ends: ends(how.pack), records: records(how.pack), stderr };
+    },
+    log: (n = 0) => readFileSync(join(folder, `${stemOf(n)}-log.txt`), 'utf8'),
+  };
+}
+
+export type Packs = ReturnType<typeof makePacks>;
 
 /** A script in a folder of its own, with modules beside it. */
 export function makeScript(text: string, modules: Record<string, string> = {}): string {

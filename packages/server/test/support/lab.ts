@@ -11,10 +11,12 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Updateable } from 'kysely';
 import { afterAll } from 'vitest';
 
 import type { JsonObject, TaskType } from '@service/contract';
 
+import type { Tables } from '../../src/db/index.ts';
 import { addPerson, addProject, type Person } from './plates.ts';
 import type { Answer, TestService } from './server.ts';
 import { addResourceAndProfile, addTaskGroup } from './tasks.ts';
@@ -72,7 +74,9 @@ export interface Start {
 
 /** Everything that the tests of a file leave on the disk; it goes when they are over. */
 const LABS = mkdtempSync(join(tmpdir(), 'service-labs-'));
-afterAll(() => rmSync(LABS, { recursive: true, force: true, maxRetries: 5 }));
+const clear = () => rmSync(LABS, { recursive: true, force: true, maxRetries: 5 });
+if (process.env['VITEST']) afterAll(clear);
+else process.once('exit', clear);
 
 /** A folder of its own for the data of a service. */
 export const dataFolder = (): string => mkdtempSync(join(LABS, 'data-'));
@@ -107,6 +111,11 @@ interface LabOptions {
   origin?: 'pypi' | 'other';
   /** An empty folder to work in, which its owner removes. */
   root?: string;
+  /** Columns of the resource and of the profile, where jobs run somewhere else than on this machine. */
+  resource?: Updateable<Tables['resources']>;
+  profile?: Updateable<Tables['profiles']>;
+  /** The script of the tasks, where the account that runs them can read it. */
+  script?: string;
 }
 
 export async function openLab(given: LabService, options: LabOptions = {}) {
@@ -122,9 +131,11 @@ export async function openLab(given: LabService, options: LabOptions = {}) {
     .set({
       jobs_local_dir: folders.jobs,
       jobs_runner_config: JSON.stringify({ parallel_tasks_per_job: null, ...options.runner }),
+      ...options.resource,
     })
     .where('id', '=', resource_id)
     .execute();
+  if (options.profile) await db.updateTable('profiles').set(options.profile).where('id', '=', profile_id).execute();
   const owner: Person = await addPerson(service, profile_id, { project_dirs: [root] });
   const project = await addProject(service, owner, `Lab ${root}`);
   const group = await addTaskGroup(service, { user_id: owner.id, resource_id });
@@ -153,7 +164,7 @@ export async function openLab(given: LabService, options: LabOptions = {}) {
   const urlOf = (name: string) => (name.startsWith('/') ? name : join(folders.zarr, name));
 
   const addTask = async (spec: TaskSpec, name: string): Promise<number> => {
-    const command = spec.command ?? `/usr/bin/python3 ${SCRIPTED}`;
+    const command = spec.command ?? `/usr/bin/python3 ${options.script ?? SCRIPTED}`;
     const { id } = await db
       .insertInto('tasks')
       .values({

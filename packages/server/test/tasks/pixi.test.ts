@@ -1,7 +1,7 @@
 /** pixi cannot be had where the tests run, so a program stands in for it; see support/pixi-stand-in. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,53 +11,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { activityHandler } from '../../src/tasks/carry-out.ts';
 import { simplifiedProject } from '../../src/tasks/procedures/pixi.ts';
 import { addActivity } from '../support/activities.ts';
+import { type Files, LOCK, PACKAGE, packProject, PROJECT, putPixi } from '../support/pixi-project.ts';
 import { addPerson, type Person } from '../support/plates.ts';
 import { type Answer, startService, type TestService } from '../support/server.ts';
 import { addResourceAndProfile } from '../support/tasks.ts';
-
-const LOCK = 'version: 6 # brought along\n';
-const PROJECT = `
-[project]
-name = "mock-pixi-tasks"
-version = "1.2.3"
-
-[tool.pixi.workspace]
-channels = ["conda-forge"]
-platforms = ["linux-64", "osx-arm64"]
-
-[tool.pixi.environments]
-default = ["base"]
-test = ["test"]
-
-[tool.pixi.tasks]
-hello = "echo hello"
-`;
-const MANIFEST = {
-  manifest_version: '2',
-  task_list: [
-    { name: 'Make', executable_non_parallel: 'make.py', executable_parallel: 'tasks/work.py' },
-    { name: 'Look', executable_parallel: 'tasks/work.py' },
-  ],
-};
-const SCRIPT =
-  'import os, sys, mock_pixi_tasks\nprint(mock_pixi_tasks.NAME, os.environ["PYTHONNOUSERSITE"], os.environ["CONDA_PREFIX"], *sys.argv[1:])\n';
-const PACKAGE = 'src/mock_pixi_tasks';
-
-type Files = Record<string, string | null>;
-const FILES: Files = {
-  'pyproject.toml': PROJECT,
-  'pixi.lock': LOCK,
-  [`${PACKAGE}/__init__.py`]: 'NAME = "mock"\n',
-  [`${PACKAGE}/__FRACTAL_MANIFEST__.json`]: JSON.stringify(MANIFEST),
-  [`${PACKAGE}/make.py`]: SCRIPT,
-  [`${PACKAGE}/tasks/work.py`]: SCRIPT,
-};
 
 const folder = mkdtempSync(join(tmpdir(), 'service-pixi-'));
 const dataDir = join(folder, 'data');
 // a blank, because commands are texts that are split into words
 const base = join(folder, 'all tasks');
-const pixiHome = join(folder, 'pixi/0.47.0');
+const pixiHome = putPixi(folder, '0.47.0');
 
 let service: TestService;
 let owner: Person;
@@ -67,8 +30,6 @@ let versions = 0;
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 beforeAll(async () => {
-  mkdirSync(join(pixiHome, 'bin'), { recursive: true });
-  symlinkSync(join(import.meta.dirname, '../support/pixi-stand-in'), join(pixiHome, 'bin/pixi'));
   service = await startService({ settings: { SERVICE_DATA_DIR: dataDir, SERVICE_ENABLE_TASK_GROUP_RESET: 'true' } });
   withoutPixi = await addPerson(service, (await addResourceAndProfile(service)).profile_id);
   const { resource_id, profile_id } = await addResourceAndProfile(service);
@@ -82,18 +43,10 @@ beforeAll(async () => {
   owner = await addPerson(service, profile_id);
 });
 
-/** An archive as `git archive` makes them: one folder, named like the file. */
 async function archiveOf(changes: Files = {}, options: { filename?: string; top?: string } = {}): Promise<File> {
   const filename = options.filename ?? `mock_pixi_tasks-1.2.${++versions}.tar.gz`;
-  const top = options.top ?? filename.replace(/\.tar\.gz$/, '');
-  const place = mkdtempSync(join(folder, 'archive-'));
-  for (const [path, text] of Object.entries({ ...FILES, ...changes })) {
-    if (text === null) continue;
-    await mkdir(dirname(join(place, top, path)), { recursive: true });
-    await writeFile(join(place, top, path), text);
-  }
-  execFileSync('tar', ['czf', join(place, 'archive'), '-C', place, top]);
-  return new File([await readFile(join(place, 'archive'))], filename);
+  const path = packProject(mkdtempSync(join(folder, 'archive-')), filename, { ...options, changes });
+  return new File([await readFile(path)], filename);
 }
 
 function collect(file: File, fields: Record<string, string> = {}, person = owner): Promise<Answer> {

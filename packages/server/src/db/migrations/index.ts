@@ -5,10 +5,12 @@ import * as accounts from './0001-accounts.ts';
 import * as projects from './0002-projects.ts';
 import * as taskGroups from './0003-task-groups.ts';
 import * as jobs from './0004-jobs.ts';
+import * as clusters from './0005-clusters.ts';
 
 export const migrations: Record<string, Migration> = {
   '0001-accounts': accounts,
   '0002-projects': projects,
   '0003-task-groups': taskGroups,
   '0004-jobs': jobs,
+  '0005-clusters': clusters,
 };

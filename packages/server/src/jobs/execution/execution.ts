@@ -1,7 +1,7 @@
 /** What the steps of a running job share. */
 import { type Database, isPassing, patiently } from '../../db/index.ts';
 import type { Lease } from '../../queue/index.ts';
-import type { LocalRunner } from '../../runners/index.ts';
+import type { Runner } from '../../runners/index.ts';
 import type { WorkflowLog } from '../files/index.ts';
 import { fenced, JobIsOver, type JobAtWork, LeaseLost, type Trx } from '../store/execution.ts';
 
@@ -16,9 +16,7 @@ export interface Execution {
   db: Database;
   job: JobAtWork;
   lease: Lease;
-  runner: LocalRunner;
-  /** The interpreter that runs the worker. */
-  python: string;
+  runner: Runner;
   /** The configuration of the resource's runner. */
   runnerConfig: Record<string, unknown>;
   limits: Limits;

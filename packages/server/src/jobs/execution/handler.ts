@@ -4,8 +4,8 @@
  * What is known of a job is in the database (runs, units) and in the journals of its workers; both are read again after an
  * interruption, and every step notices what was done already.
  */
-import { mkdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, mkdir, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 
 import type { JobFailure, Resource } from '@service/contract';
 
@@ -14,7 +14,7 @@ import { type Database, patiently } from '../../db/index.ts';
 import { cleanText, jobErrorLog, unknownErrorLog, workflowLogLine } from '../../engine/failures.ts';
 import type { Logger } from '../../logging/index.ts';
 import type { Handler, WorkContext } from '../../queue/index.ts';
-import { type LocalRunner, RunnerProblem } from '../../runners/index.ts';
+import { type Clusters, type LocalRunner, type Runner, RunnerProblem } from '../../runners/index.ts';
 import { archiveJob, jobFiles, makeJobFolder, openWorkflowLog } from '../files/index.ts';
 import * as store from '../store/execution.ts';
 import type { Attention } from './attention.ts';
@@ -25,6 +25,7 @@ export interface ExecutionParts {
   db: Database;
   log: Logger;
   runner: LocalRunner;
+  clusters: Clusters;
   attention: Attention;
   limits: Limits;
 }
@@ -51,11 +52,12 @@ const exists = (path: string) =>
   );
 
 /** The service's own folder comes first: where it is, the job has begun before. */
-async function prepareFolders({ working_dir, service_folder }: store.JobAtWork): Promise<string | undefined> {
+async function prepareFolders({ working_dir, service_folder, snapshot }: store.JobAtWork): Promise<string | undefined> {
   try {
     if (!(await exists(service_folder))) {
       if (await exists(working_dir)) return `The folder of the job is there already: ${working_dir}`;
       await mkdir(service_folder, { recursive: true });
+      if (snapshot.cluster?.type === 'slurm_sudo') await openForPerson(service_folder);
     }
     await makeJobFolder(working_dir);
     return undefined;
@@ -63,6 +65,20 @@ async function prepareFolders({ working_dir, service_folder }: store.JobAtWork):
     return `The folder of the job could not be made: ${(error as Error).message}`;
   }
 }
+
+/** The account that runs the tasks reads its inputs there; who does not know the name of the folder does not find it. */
+async function openForPerson(folder: string): Promise<void> {
+  await chmod(dirname(folder), 0o711);
+  await chmod(folder, 0o755);
+}
+
+const runnerOf = ({
+  runner,
+  clusters,
+  job,
+  resource,
+}: Pick<Task, 'runner' | 'clusters' | 'job' | 'resource'>): Runner =>
+  job.snapshot.cluster ? clusters.runner(job.snapshot.cluster) : runner.with(pythonOf(resource));
 
 function pythonOf(resource: Resource | undefined): string {
   const config = resource?.tasks_python_config as { default_version?: string; versions?: Record<string, string> };
@@ -77,6 +93,11 @@ function greet({ job, log }: Execution, again: boolean): void {
   log.line('DEBUG', `user: ${job.user_email}`);
   log.line('DEBUG', `job: ${job.id}`);
   log.line('DEBUG', `folder: ${job.working_dir}`);
+  if (job.snapshot.cluster) {
+    log.line('DEBUG', `folder on the cluster: ${job.working_dir_user}`);
+    log.line('DEBUG', `account: ${job.slurm_account}`);
+    log.line('DEBUG', `worker_init: ${job.worker_init}`);
+  }
   log.line('DEBUG', `tasks: ${job.first_task_index} to ${job.last_task_index}`);
 }
 
@@ -116,7 +137,7 @@ interface Task extends ExecutionParts {
 }
 
 async function execute({ job, resource, context, ...parts }: Task): Promise<void> {
-  const { db, log, runner, attention, limits } = parts;
+  const { db, log, runner, clusters, attention, limits } = parts;
   const { lease, signal: leave, attempt } = context;
   const place = { db, job, lease, leave };
   const problem = await prepareFolders(job);
@@ -128,8 +149,7 @@ async function execute({ job, resource, context, ...parts }: Task): Promise<void
     workflowLogLine(time, job.workflow_id ?? 0, job.id, level, message);
   const execution: Execution = {
     ...place,
-    runner,
-    python: pythonOf(resource),
+    runner: runnerOf({ runner, clusters, job, resource }),
     runnerConfig: resource?.jobs_runner_config ?? {},
     limits,
     log: openWorkflowLog(join(job.working_dir, 'workflow.log'), format),
@@ -153,11 +173,12 @@ async function execute({ job, resource, context, ...parts }: Task): Promise<void
 }
 
 /** What a job leaves when it has ended: no processes, a zip, no files of the service. */
-async function cleanUp({ log, runner, job, resource }: Task): Promise<void> {
+async function cleanUp(task: Task): Promise<void> {
+  const { log, job } = task;
   // a job that never began has no files; what lies where its folder was to be is somebody else's
   if (!(await exists(job.service_folder))) return;
   try {
-    await runner.end(job.service_folder, pythonOf(resource));
+    await runnerOf(task).end(job.service_folder);
   } catch (error) {
     log.error(`What runs of job ${job.id} could not be ended`, error);
   }

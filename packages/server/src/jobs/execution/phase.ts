@@ -1,15 +1,16 @@
 /** Runs the units of one phase of a task, and judges each by what it left. */
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 import type { Cause, HistoryStatus } from '@service/contract';
 
 import { unitFailure } from '../../engine/failures.ts';
 import { readInitOutput, readTaskOutput, type TaskOutput } from '../../engine/outputs.ts';
 import { type PlannedUnit, tooManyUnits } from '../../engine/units.ts';
-import type { JournalRecord, UnitEnd } from '../../runners/index.ts';
-import { JobIsOver, recordUnits, type UnitNews } from '../store/execution.ts';
+import type { Batch, JournalRecord, UnitEnd } from '../../runners/index.ts';
+import { JobIsOver, recordSchedulerJobs, recordUnits, type UnitNews } from '../store/execution.ts';
 import { type Execution, Left, write } from './execution.ts';
 import { collector } from './news.ts';
+import type { Layout } from './plan.ts';
 
 export interface Phase {
   runId: number;
@@ -20,7 +21,9 @@ export interface Phase {
   deferred: boolean;
   command: string[];
   taskFolder: string;
-  width: number | null;
+  layout: Layout;
+  /** One process, not one of many. */
+  single: boolean;
   warm: boolean;
   total: number;
   units: () => Iterable<PlannedUnit>;
@@ -41,6 +44,7 @@ export interface PhaseResult {
   outputs: Map<number, TaskOutput>;
   /** What an init phase said. */
   initOutput: string | null;
+  executorError: string | null;
 }
 
 interface Judgement {
@@ -81,15 +85,33 @@ const endedNews = (end: UnitEnd, failure: UnitFailure | undefined): UnitNews => 
   warnings: end.warnings,
   cpu: end.cpu,
   memory: end.memory,
+  node: end.node,
+  scheduler_job: end.scheduler_job,
+  memory_limit: end.memory_limit,
 });
 
 const isSilent = ({ image_list_updates, image_list_removals }: TaskOutput) =>
   image_list_updates.length === 0 && image_list_removals.length === 0;
 
+/** The folders of a phase as the nodes of a cluster see them. What is the service's own is apart from what users know. */
+function clusterPlace({ job }: Execution, { layout, name, taskFolder }: Phase): Pick<Batch, 'cluster'> {
+  if (!layout.plan) return {};
+  const own = join(job.working_dir_user, '.service', name);
+  return {
+    cluster: {
+      plan: layout.plan,
+      taskFolder: join(job.working_dir_user, basename(taskFolder)),
+      inputs: join(own, 'in'),
+      outputs: join(own, 'out'),
+      cacheDir: job.snapshot.cache_dir,
+    },
+  };
+}
+
 export async function runPhase(execution: Execution, phase: Phase): Promise<PhaseResult> {
-  const { job, runner, stop } = execution;
+  const { job, runner, stop, log } = execution;
   const { runId, isInit, deferred, ended } = phase;
-  const result: PhaseResult = { failed: new Map(), outputs: new Map(), initOutput: null };
+  const result: PhaseResult = { failed: new Map(), outputs: new Map(), initOutput: null, executorError: null };
   const done = new Set<number>();
   const trouble = new AbortController();
   const news = collector<UnitNews>(
@@ -118,7 +140,8 @@ export async function runPhase(execution: Execution, phase: Phase): Promise<Phas
     for (const record of records) {
       if ('end' in record) takeEnd(record);
       else if ('start' in record && !ended.has(record.start)) {
-        news.add(record.start, { number: record.start, started: record.time });
+        const { start: number, time: started, node, scheduler_job } = record;
+        news.add(number, { number, started, node, scheduler_job });
       }
     }
   }
@@ -136,10 +159,18 @@ export async function runPhase(execution: Execution, phase: Phase): Promise<Phas
         largestOutput: execution.limits.output,
         total: phase.total,
         units: phase.units,
-        width: phase.width,
+        single: phase.single,
+        width: phase.layout.width,
+        ...clusterPlace(execution, phase),
       },
-      execution.python,
-      { onRecords, stop: stop.signal, leave: AbortSignal.any([execution.leave, trouble.signal]) },
+      {
+        onRecords,
+        stop: stop.signal,
+        leave: AbortSignal.any([execution.leave, trouble.signal]),
+        onSubmitted: (ids) => write(execution, (trx) => recordSchedulerJobs(trx, { job, runId, isInit, ids })),
+        onExecutorError: (text) => (result.executorError = text),
+        say: (line) => log.line('INFO', line),
+      },
     );
   } finally {
     await news.close();

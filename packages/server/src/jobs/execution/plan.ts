@@ -1,6 +1,10 @@
 /** Plans a task: which images it gets, and the run and units that stand for it in the history, in one transaction. */
 import { join } from 'node:path';
 
+import type { JsonObject } from '@service/contract';
+
+import { batchesOf } from '../../engine/slurm/batching.ts';
+import { slurmOptions } from '../../engine/slurm/config.ts';
 import { effectiveTypeFilters, nextTypeFilters, STATUS_KEY } from '../../engine/filters.ts';
 import { contradiction } from '../../engine/type-filters.ts';
 import {
@@ -12,8 +16,9 @@ import {
   tooManyUnits,
   unitStem,
 } from '../../engine/units.ts';
+import type { ClusterPlace } from '../../runners/index.ts';
 import { countImages, rememberImages, selectUrls } from '../../projects/index.ts';
-import type { SnapshotTask } from '../snapshot.ts';
+import type { ClusterAccess, SnapshotTask } from '../snapshot.ts';
 import * as store from '../store/execution.ts';
 import { type Execution, write } from './execution.ts';
 
@@ -25,10 +30,58 @@ export const taskFolder = ({ job }: Execution, { workflowtask, task }: SnapshotT
 
 export const logPath = (folder: string, stem: string) => join(folder, `${stem}-log.txt`);
 
-/** How many units of a phase at a time, which is also how many file names of a batch begin alike. */
-export function widthOf({ runnerConfig }: Execution, meta: Record<string, unknown> | null) {
+/** How the units of a phase are spread. */
+export interface Layout {
+  /** How many file names in a row begin alike. */
+  batchSize: number | null;
+  /** On this machine: how many at a time, where that is limited. */
+  width: number | null;
+  /** On a cluster: what is asked of its scheduler. */
+  plan?: ClusterPlace['plan'];
+}
+
+function localLayout({ runnerConfig }: Execution, meta: JsonObject | null): Layout | { problem: string } {
   const own = meta?.['parallel_tasks_per_job'];
-  return parallelWidth(own === undefined ? runnerConfig['parallel_tasks_per_job'] : own);
+  const width = parallelWidth(own === undefined ? runnerConfig['parallel_tasks_per_job'] : own);
+  return 'problem' in width ? width : { batchSize: width.width, width: width.width };
+}
+
+function clusterLayout(
+  { job }: Execution,
+  { config }: ClusterAccess,
+  task: SnapshotTask,
+  phase: { meta: JsonObject | null; parallel: boolean; total: number },
+): Layout | { problem: string } {
+  const { slurm_account: account, worker_init: workerInit } = job;
+  const asked = slurmOptions({ config, meta: phase.meta, taskName: task.task.name, account, workerInit });
+  if ('problem' in asked) return asked;
+  const { options } = asked;
+  const packed = batchesOf(options, phase.total, !phase.parallel);
+  if ('problem' in packed) return packed;
+  const { tasksPerJob, parallel } = packed;
+  return { batchSize: tasksPerJob, width: null, plan: { options, tasksPerJob, parallel } };
+}
+
+/** For one of the two phases of a task: the one process, or the many. */
+export function layoutOf(
+  execution: Execution,
+  task: SnapshotTask,
+  phase: { parallel: boolean; total: number },
+): Layout | { problem: string } {
+  const { cluster } = execution.job.snapshot;
+  const meta = phase.parallel ? task.workflowtask.meta_parallel : task.workflowtask.meta_non_parallel;
+  if (cluster) return clusterLayout(execution, cluster, task, { ...phase, meta });
+  return phase.parallel ? localLayout(execution, meta) : { batchSize: null, width: null };
+}
+
+/** Of all phases that the task has; how many units the second one of a compound task has is not known yet. */
+function layoutProblem(execution: Execution, task: SnapshotTask, total: number): string | undefined {
+  const { type } = task.task;
+  const single = type !== 'parallel' && layoutOf(execution, task, { parallel: false, total: 1 });
+  if (single && 'problem' in single) return single.problem;
+  if (type !== 'parallel' && !isCompound(task)) return undefined;
+  const many = layoutOf(execution, task, { parallel: true, total: type === 'parallel' ? total : 1 });
+  return 'problem' in many ? many.problem : undefined;
 }
 
 /** The types that the tasks before this one, in this job, have made. */
@@ -83,8 +136,8 @@ async function obstacle(
   if (clash !== undefined) {
     return refused(`${name} takes images with ${clash} = ${input_types[clash]}, its type filters say otherwise.`);
   }
-  const width = widthOf(execution, task.workflowtask.meta_parallel);
-  if ('problem' in width && type !== 'non_parallel' && type !== 'converter_non_parallel') return refused(width.problem);
+  const problem = layoutProblem(execution, task, urls.length);
+  if (problem !== undefined) return refused(problem);
   const tooMany = type === 'parallel' ? tooManyUnits(urls.length, limits.units) : undefined;
   return tooMany === undefined ? undefined : refused(tooMany);
 }
@@ -96,8 +149,8 @@ function* unitsOf(execution: Execution, task: SnapshotTask, urls: string[]): Gen
     yield { number: 0, is_init: isCompound(task), logfile, zarr_urls: isConverter(task) ? [] : urls };
     return;
   }
-  const width = widthOf(execution, task.workflowtask.meta_parallel);
-  const batchSize = 'width' in width ? width.width : null;
+  const layout = layoutOf(execution, task, { parallel: true, total: urls.length });
+  const batchSize = 'problem' in layout ? null : layout.batchSize;
   for (const [number, url] of urls.entries()) {
     const stem = unitStem({ number, batchSize, total: urls.length });
     yield { number, is_init: false, logfile: logPath(folder, stem), zarr_urls: [url] };

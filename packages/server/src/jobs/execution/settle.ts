@@ -21,6 +21,7 @@ export interface RunEnd {
   /** Compound tasks: all units share one status. */
   together: boolean;
   num_tasks: number;
+  executorError: string | null;
 }
 
 /** Rolls the transaction back, so that nothing of the task's output is kept. */
@@ -79,6 +80,7 @@ export async function settleRun(execution: Execution, end: RunEnd): Promise<void
       if (end.together) await store.settleUnits(trx, end.runId, end.failure ? 'failed' : 'done');
       await store.endRun(trx, end.runId, end.failure, num_new_images);
       await store.insertAccounting(trx, { user_id: job.user_id, num_tasks: end.num_tasks, num_new_images });
+      if (job.snapshot.cluster) await store.setExecutorError(trx, job.id, end.executorError);
     });
   } catch (error) {
     if (!(error instanceof OutputProblem)) throw error;

@@ -11,7 +11,7 @@ import type { SnapshotTask } from '../snapshot.ts';
 import * as store from '../store/execution.ts';
 import { concernsJob, type Execution, read, write } from './execution.ts';
 import { runPhase, type Phase, type PhaseResult, STOPPED, type UnitFailure } from './phase.ts';
-import { isCompound, isConverter, logPath, planTask, taskFolder, widthOf } from './plan.ts';
+import { isCompound, isConverter, layoutOf, logPath, planTask, taskFolder } from './plan.ts';
 import { settleRun } from './settle.ts';
 
 /** Why a task failed: a sentence for notices, and a text for the log of the job. */
@@ -31,23 +31,31 @@ function startsWarm({ runnerConfig }: Execution, task: SnapshotTask, meta: JsonO
 interface PhaseKind {
   isInit: boolean;
   parallel: boolean;
+  /** How many units it has. */
+  total: number;
 }
 
 /** What a phase of a task needs apart from its units. */
-function phaseOf(execution: Execution, task: SnapshotTask, { isInit, parallel }: PhaseKind) {
+function phaseOf(execution: Execution, task: SnapshotTask, { isInit, parallel, total }: PhaseKind) {
   const { workflowtask } = task;
   const meta = parallel ? workflowtask.meta_parallel : workflowtask.meta_non_parallel;
-  const width = parallel ? widthOf(execution, meta) : { width: null };
+  const layout = layoutOf(execution, task, { parallel, total });
   return {
     name: `${workflowtask.order}-${isInit ? 'init' : 'main'}`,
     isInit,
     deferred: isCompound(task),
     taskFolder: taskFolder(execution, task),
-    width: 'width' in width ? width.width : null,
+    layout,
+    single: !parallel,
     warm: startsWarm(execution, task, meta),
     words: commandWords(parallel ? task.task.command_parallel : task.task.command_non_parallel),
   };
 }
+
+const batchSizeOf = ({ layout }: ReturnType<typeof phaseOf>) => ('problem' in layout ? null : layout.batchSize);
+
+/** Existing servers write arguments for a cluster in lines. */
+const indentOf = ({ job }: Execution) => (job.snapshot.cluster ? { indent: 2 } : {});
 
 /** All units of a phase that never began. */
 async function failAll(
@@ -59,21 +67,26 @@ async function failAll(
   await write(execution, (trx) => store.failUnits(trx, runId, failure));
   const failed = new Map<number, UnitFailure>();
   for (let number = 0; number < total; number++) failed.set(number, { number, ...failure, end: undefined });
-  return { failed, outputs: new Map(), initOutput: null } satisfies PhaseResult;
+  return { failed, outputs: new Map(), initOutput: null, executorError: null } satisfies PhaseResult;
 }
 
 async function runUnits(
   execution: Execution,
   runId: number,
-  { words, ...phase }: ReturnType<typeof phaseOf>,
+  { words, layout, ...phase }: ReturnType<typeof phaseOf>,
   rows: store.PlannedRow[],
   units: Phase['units'],
 ): Promise<PhaseResult> {
   const total = rows.length;
-  if ('problem' in words) return failAll(execution, runId, total, { cause: 'start', message: words.problem });
+  if ('problem' in words || 'problem' in layout) {
+    const message = 'problem' in words ? words.problem : (layout as { problem: string }).problem;
+    return failAll(execution, runId, total, { cause: 'start', message });
+  }
   const ended = new Set(rows.filter((row) => row.ended).map((row) => row.number));
-  if (execution.stop.signal.aborted && ended.size === 0) return failAll(execution, runId, total, STOPPED);
-  const result = await runPhase(execution, { ...phase, command: words.words, runId, total, units, ended });
+  // what a cluster has of it already has to be asked for, and cancelled
+  const { cluster } = execution.job.snapshot;
+  if (execution.stop.signal.aborted && ended.size === 0 && !cluster) return failAll(execution, runId, total, STOPPED);
+  const result = await runPhase(execution, { ...phase, layout, command: words.words, runId, total, units, ended });
   const stopped = [...result.failed.values()].some((failure) => failure.end === undefined);
   if (stopped) await write(execution, (trx) => store.failUnits(trx, runId, STOPPED));
   return result;
@@ -91,22 +104,27 @@ async function runSingle(execution: Execution, runId: number, task: SnapshotTask
   const { type } = task.task;
   const rows = await read(execution, (db) => store.unitsOfPhase(db, runId, isInit));
   const zarr_urls = rows[0]!.zarr_urls;
-  const phase = phaseOf(execution, task, { isInit, parallel: false });
+  const phase = phaseOf(execution, task, { isInit, parallel: false, total: 1 });
   const { zarr_dir } = execution.job.snapshot;
   const args = task.workflowtask.args_non_parallel;
   const result = await runUnits(execution, runId, phase, rows, () => [
-    planSingle({ type: type as Exclude<typeof type, 'parallel'>, zarr_dir, zarr_urls, args }),
+    planSingle({ type: type as Exclude<typeof type, 'parallel'>, zarr_dir, zarr_urls, args, ...indentOf(execution) }),
   ]);
   return { result, total: 1, num_tasks: 1, silentUrls: zarr_urls };
 }
 
 async function runParallel(execution: Execution, runId: number, task: SnapshotTask): Promise<Ran> {
   const rows = await read(execution, (db) => store.unitsOfPhase(db, runId, false));
-  const phase = phaseOf(execution, task, { isInit: false, parallel: true });
+  const phase = phaseOf(execution, task, { isInit: false, parallel: true, total: rows.length });
   const zarr_urls = rows.map((row) => row.zarr_urls[0]!);
-  const batchSize = phase.width;
+  const batchSize = batchSizeOf(phase);
   const result = await runUnits(execution, runId, phase, rows, () => {
-    const planned = planParallel({ zarr_urls, args: task.workflowtask.args_parallel, batchSize });
+    const planned = planParallel({
+      zarr_urls,
+      args: task.workflowtask.args_parallel,
+      batchSize,
+      ...indentOf(execution),
+    });
     if ('problem' in planned) throw new Error(planned.problem);
     return planned.units;
   });
@@ -126,9 +144,9 @@ async function runCompute(
   init: Ran,
   items: ParallelItem[],
 ): Promise<Ran> {
-  const phase = phaseOf(execution, task, { isInit: false, parallel: true });
-  const batchSize = phase.width;
   const total = items.length;
+  const phase = phaseOf(execution, task, { isInit: false, parallel: true, total });
+  const batchSize = batchSizeOf(phase);
   const stemOf = (number: number) => unitStem({ number, batchSize, total });
   let rows = await read(execution, (db) => store.unitsOfPhase(db, runId, false));
   if (rows.length === 0) {
@@ -141,7 +159,9 @@ async function runCompute(
     });
   }
   const args = task.workflowtask.args_parallel;
-  const result = await runUnits(execution, runId, phase, rows, () => planCompute({ items, args, batchSize }));
+  const result = await runUnits(execution, runId, phase, rows, () =>
+    planCompute({ items, args, batchSize, ...indentOf(execution) }),
+  );
   const silentUrls = result.failed.size === 0 ? init.silentUrls : [];
   return { result, total, num_tasks: 1 + total, silentUrls };
 }
@@ -151,9 +171,13 @@ async function runPhases(execution: Execution, runId: number, task: SnapshotTask
   if (task.task.type === 'parallel') return runParallel(execution, runId, task);
   const single = await runSingle(execution, runId, task);
   if (!isCompound(task) || single.result.failed.size > 0) return single;
+  const { executorError } = single.result;
   const read = readInitOutput(single.result.initOutput);
   if ('problem' in read) throw new Error(read.problem);
-  return read.items.length === 0 ? single : runCompute(execution, runId, task, single, read.items);
+  if (read.items.length === 0) return single;
+  const computed = await runCompute(execution, runId, task, single, read.items);
+  computed.result.executorError ??= executorError;
+  return computed;
 }
 
 /** The start of a log, as long as it is quoted; null when there is none. */
@@ -243,6 +267,7 @@ export async function runTask(
         failure: failureOf(execution, task, ran),
         together: isCompound(task),
         num_tasks: ran.num_tasks,
+        executorError: ran.result.executorError,
       });
     } catch (error) {
       if (concernsJob(error)) await failUnexpectedly(execution, runId, cleanText((error as Error).message));

@@ -1,14 +1,16 @@
 /** Submitting, stopping and labelling jobs on the wire. */
 import { jobs } from '@service/contract';
 
-import { type Api, refuse } from '../../http/index.ts';
+import type { Api } from '../../http/index.ts';
 import type { Queue } from '../../queue/index.ts';
+import type { Clusters } from '../../runners/index.ts';
 import { adminStopJob, type ControlParts, labelJob, stopJob } from '../control.ts';
 import { submitJob } from '../submit.ts';
 
 export interface JobControlParts extends ControlParts {
   queue: Pick<Queue, 'wake'>;
   dataDir: string;
+  clusters: Clusters;
 }
 
 export function jobControlRoutes(api: Api, parts: JobControlParts): void {
@@ -20,8 +22,5 @@ export function jobControlRoutes(api: Api, parts: JobControlParts): void {
   for (const operation of [jobs.adminStopJobByGet, jobs.adminStopJob]) {
     api.serve(operation, ({ user, params }) => adminStopJob(parts, user, params.job_id));
   }
-  api.serve(jobs.squeue, () => {
-    throw refuse(422, 'Jobs run on this machine here, so that there is no Slurm queue to show.');
-  });
   api.serve(jobs.adminUpdateJob, ({ user, params, body }) => labelJob(parts, user, params.job_id, body.status));
 }

@@ -5,9 +5,11 @@ import type { Database } from '../../db/index.ts';
 import type { Api } from '../../http/index.ts';
 import type { Logger } from '../../logging/index.ts';
 import { openProject, openWorkflow } from '../../projects/index.ts';
+import type { Clusters } from '../../runners/index.ts';
+import { clusterQueue } from '../cluster-queue.ts';
 import type { JobFiles } from '../files/index.ts';
 import * as history from '../history.ts';
-import { queryImageStatus } from '../image-status.ts';
+import { countImageGroups, queryImageStatus } from '../image-status.ts';
 import { ranWorkflow } from '../ran-workflow.ts';
 import * as reads from '../reads.ts';
 import * as accounting from '../store/accounting.ts';
@@ -18,6 +20,7 @@ export interface ReadParts {
   db: Database;
   files: JobFiles;
   log: Logger;
+  clusters: Clusters;
   /** The longest list without pages, where one was set. */
   maxListLength: number | null;
 }
@@ -45,7 +48,7 @@ function listRoutes(api: Api, { db, maxListLength }: ReadParts): void {
   api.serve(jobs.latestJob, ({ user, params, query }) => reads.latestJob(db, user, { ...params, ...query }));
 }
 
-function singleRoutes(api: Api, { db, files }: ReadParts): void {
+function singleRoutes(api: Api, { db, files, clusters }: ReadParts): void {
   api.serve(jobs.getJob, async ({ user, params, query }) =>
     reads.singleJob(files, await reads.openJob(db, user, params, 'r'), query.show_tmp_logs),
   );
@@ -55,17 +58,23 @@ function singleRoutes(api: Api, { db, files }: ReadParts): void {
     return timelineOf(db, id);
   });
   api.serve(jobs.jobWorkflow, async ({ user, params }) => ranWorkflow(db, await reads.openJob(db, user, params, 'r')));
-  api.serve(jobs.jobQueue, async ({ user, params }) => reads.queueOf(db, await reads.openJob(db, user, params, 'r')));
+  api.serve(jobs.jobQueue, async ({ user, params }) =>
+    reads.queueOf(db, clusters, await reads.openJob(db, user, params, 'r')),
+  );
+  api.serve(jobs.squeue, ({ user, query }) => clusterQueue({ db, clusters }, user, query.scope));
 }
 
 function historyRoutes(api: Api, parts: ReadParts): void {
   const { db } = parts;
   api.serve(jobs.listRuns, ({ user, params, query }) => history.listRuns(db, user, { ...params, ...query }));
-  api.serve(jobs.listUnits, ({ user, params, query: { unit_status, page, page_size, ...task } }) =>
-    history.listUnits(db, user, { ...params, ...task }, unit_status, { page, page_size }),
+  api.serve(jobs.listUnits, ({ user, params, query: { unit_status, ended, page, page_size, ...task } }) =>
+    history.listUnits(db, user, { ...params, ...task }, { status: unit_status, ended }, { page, page_size }),
   );
   api.serve(jobs.queryImageStatus, ({ user, params, query, body }) =>
     queryImageStatus(db, user, { ...params, ...query }, body, query, query),
+  );
+  api.serve(jobs.countImageGroups, ({ user, params, query, body: { by, ...filters } }) =>
+    countImageGroups(db, user, { ...params, ...query }, filters, by),
   );
   api.serve(jobs.imageLog, ({ user, params, body: { zarr_url, ...task } }) =>
     history.imageLog(parts, user, { ...params, ...task }, zarr_url),

@@ -25,7 +25,10 @@ export interface JobAtWork {
   resource_name: string | null;
   profile_name: string | null;
   working_dir: string;
+  working_dir_user: string;
   service_folder: string;
+  slurm_account: string | null;
+  worker_init: string | null;
   first_task_index: number;
   last_task_index: number;
   attribute_filters: Record<string, Scalar[]>;
@@ -39,7 +42,7 @@ export async function findJobAtWork(db: Database, jobId: number): Promise<JobAtW
   const { rows } = await sql<JobAtWork>`
     select jobs.id, jobs.status, jobs.workflow_id, jobs.workflow_dump ->> 'name' as workflow_name, jobs.dataset_id,
       jobs.user_id, jobs.user_email, projects.resource_id, resources.name as resource_name, profiles.name as profile_name,
-      jobs.working_dir, jobs.service_folder, jobs.first_task_index, jobs.last_task_index, jobs.attribute_filters,
+      jobs.working_dir, jobs.working_dir_user, jobs.service_folder, jobs.slurm_account, jobs.worker_init, jobs.first_task_index, jobs.last_task_index, jobs.attribute_filters,
       jobs.type_filters, jobs.first_task_image_status, jobs.stop_requested_at is not null as stop_requested, jobs.snapshot
     from jobs
       left join projects on projects.id = jobs.project_id
@@ -235,6 +238,10 @@ export interface UnitNews {
   warnings?: number;
   cpu?: number;
   memory?: number | null;
+  /** On a cluster. */
+  node?: string | null | undefined;
+  scheduler_job?: number | null | undefined;
+  memory_limit?: number | null | undefined;
 }
 
 export async function recordUnits(
@@ -252,10 +259,12 @@ export async function recordUnits(
         timestamp_ended = coalesce(to_timestamp(news.ended), unit.timestamp_ended),
         exit_code = news.exit_code, signal = news.signal, cause = news.cause, message = news.message,
         num_warnings = coalesce(news.warnings, 0), has_warnings = coalesce(news.warnings, 0) > 0, cpu_seconds = news.cpu,
-        peak_memory_bytes = news.memory
+        peak_memory_bytes = news.memory, node = coalesce(news.node, unit.node),
+        scheduler_job_id = coalesce(news.scheduler_job, unit.scheduler_job_id),
+        memory_limit_bytes = coalesce(news.memory_limit, unit.memory_limit_bytes)
       from json_to_recordset(${JSON.stringify(news.slice(start, start + BATCH))}::json) as news (
         number int, status text, started float8, ended float8, exit_code int, signal int, cause text, message text,
-        warnings int, cpu float8, memory bigint)
+        warnings int, cpu float8, memory bigint, node text, scheduler_job int, memory_limit bigint)
       where unit.history_run_id = ${runId} and unit.is_init = ${isInit} and unit.number = news.number`.execute(trx);
   }
   const first = news.reduce((least, { started }) => Math.min(least, started ?? Infinity), Infinity);
@@ -322,6 +331,24 @@ export async function insertAccounting(
     .insertInto('accounting_records')
     .values({ ...record, user_id: record.user_id })
     .execute();
+}
+
+/** What the scheduler's jobs of the task that ran last complained about. */
+export async function setExecutorError(trx: Trx, jobId: number, text: string | null): Promise<void> {
+  await trx.updateTable('jobs').set({ executor_error_log: text }).where('id', '=', jobId).execute();
+}
+
+/** One record for a phase of a run; written again when more is submitted. */
+export async function recordSchedulerJobs(
+  trx: Trx,
+  { job, runId, isInit, ids }: { job: JobAtWork; runId: number; isInit: boolean; ids: number[] },
+): Promise<void> {
+  if (job.user_id === null) return;
+  await sql`
+    insert into accounting_records_slurm (user_id, slurm_job_ids, fractal_job_id, resource_id, history_run_id, is_init)
+    values (${job.user_id}, ${ids}, ${job.id}, (select id from resources where id = ${job.resource_id}), ${runId}, ${isInit})
+    on conflict (history_run_id, is_init) where history_run_id is not null
+      do update set slurm_job_ids = excluded.slurm_job_ids`.execute(trx);
 }
 
 export async function endJob(

@@ -47,9 +47,17 @@ export const findRun = (db: Executor, runId: number) =>
     .where('id', '=', runId)
     .executeTakeFirst();
 
-export async function pageOfUnits(db: Executor, runId: number, status: HistoryStatus | undefined, page: PageRequest) {
+export interface UnitFilter {
+  status: HistoryStatus | undefined;
+  /** Only those that have ended, the last one first. */
+  ended: boolean;
+}
+
+/** By id; those that have ended by their last change, which an index knows. */
+export async function pageOfUnits(db: Executor, runId: number, { status, ended }: UnitFilter, page: PageRequest) {
   let query = db.selectFrom('history_units').where('history_run_id', '=', runId);
   if (status !== undefined) query = query.where('status', '=', status);
+  if (ended) query = query.where('timestamp_ended', 'is not', null);
   const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow();
   const { limit, offset } = rowsOf(page);
   const items: HistoryUnit[] = await query
@@ -73,7 +81,7 @@ export async function pageOfUnits(db: Executor, runId: number, status: HistorySt
       'scheduler_job_id',
       'node',
     ])
-    .orderBy('id')
+    .orderBy(ended ? 'change' : 'id', ended ? 'desc' : 'asc')
     .limit(limit)
     .offset(offset)
     .execute();

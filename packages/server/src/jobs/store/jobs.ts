@@ -4,6 +4,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Job, JobStatus, PageRequest } from '@service/contract';
 
 import { type Database, pageOf, rowsOf, type Tables } from '../../db/index.ts';
+import type { ClusterAccess } from '../snapshot.ts';
 
 export type Executor = Database | Transaction<Tables>;
 
@@ -187,6 +188,19 @@ export async function countJobsAhead(db: Executor, jobId: number): Promise<numbe
     where job.id = ${jobId} and other.status = 'submitted' and other.timestamp_first_unit is null
       and (other.start_timestamp, other.id) < (job.start_timestamp, job.id)`.execute(db);
   return rows[0]!.count;
+}
+
+/** The cluster that a job runs on, if it does, and the scheduler's jobs of the phase that was submitted last. */
+export async function findSchedulerJobs(
+  db: Executor,
+  jobId: number,
+): Promise<{ cluster: ClusterAccess | null; ids: number[] }> {
+  const { rows } = await sql<{ cluster: ClusterAccess | null; ids: number[] | null }>`
+    select jobs.snapshot -> 'cluster' as cluster, (
+      select slurm_job_ids from accounting_records_slurm where fractal_job_id = jobs.id order by id desc limit 1
+    ) as ids
+    from jobs where id = ${jobId}`.execute(db);
+  return { cluster: rows[0]?.cluster ?? null, ids: rows[0]?.ids ?? [] };
 }
 
 interface RecentJob {

@@ -1,7 +1,7 @@
 /** The SQL of images together with what a task did with them. */
 import { type RawBuilder, sql } from 'kysely';
 
-import { type Image, type ImageFilters, IMAGE_STATUSES, type ImageStatus, type UnitOfImage } from '@service/contract';
+import type { Image, ImageFilters, ImageStatus, UnitOfImage } from '@service/contract';
 
 import type { Executor } from './access.ts';
 import { conditions, isUnfiltered } from './images.ts';
@@ -50,12 +50,15 @@ export async function countStatuses(db: Executor, seen: SeenImages): Promise<Rec
   return counts;
 }
 
+/** What needs a look comes first. */
+const BY_STATUS: readonly ImageStatus[] = ['failed', 'submitted', 'unset', 'done'];
+
 function orderBy({ by, descending }: StatusOrder): RawBuilder<unknown> {
   const direction = descending ? sql`desc` : sql`asc`;
   if (by === 'zarr_url') return sql`images.zarr_url ${direction}`;
   const value =
     by === 'status'
-      ? sql`array_position(${sql.val([...IMAGE_STATUSES])}::text[], images.status)`
+      ? sql`array_position(${sql.val([...BY_STATUS])}::text[], images.status)`
       : sql`images.attributes -> ${by.attribute}`;
   return sql`${value} ${direction} nulls last, images.zarr_url`;
 }

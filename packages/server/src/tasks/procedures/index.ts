@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import type { Origin } from '@service/contract';
 
+import type { Place } from '../place.ts';
 import type { GroupAtWork } from '../store/lifecycle.ts';
 import * as pip from './pip.ts';
 import * as pixi from './pixi.ts';
@@ -30,12 +31,12 @@ export const environmentFolder = (group: GroupAtWork) =>
 export const buildGroup = (
   run: Run,
   group: GroupAtWork,
-  place: pip.Place,
+  place: Place,
   options: { frozen: boolean },
 ): Promise<pip.Built> =>
   group.origin === 'pixi' ? pixi.buildEnvironment(run, group, place, options) : pip.buildEnvironment(run, group, place);
 
-export const rebuildGroup = (run: Run, group: GroupAtWork, place: pip.Place): Promise<void> =>
+export const rebuildGroup = (run: Run, group: GroupAtWork, place: Place): Promise<void> =>
   group.origin === 'pixi' ? pixi.rebuildEnvironment(run, group, place) : pip.rebuildEnvironment(run, group, place);
 
 export const removalProblem = (run: Run, group: GroupAtWork): Promise<string | undefined> =>

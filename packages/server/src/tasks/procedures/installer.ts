@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 
+import { HostAway } from '../../hosts/index.ts';
 import type { IndexSettings } from '../package-index.ts';
 import type { Run } from './run.ts';
 
@@ -85,24 +86,25 @@ function uvInstaller(parts: Parts, uv: string): Installer {
 }
 
 /** Where the service keeps the uv that it brought. */
-const broughtUv = (dataDir: string) => join(dataDir, 'uv');
+const broughtUv = (toolsDir: string) => join(toolsDir, 'uv');
 
 /** Brings uv from the package index, once; says why when it cannot be had. */
-async function bringUv({ run, python, index, cacheDir }: Parts, dataDir: string): Promise<string | undefined> {
-  const folder = broughtUv(dataDir);
+async function bringUv({ run, python, index, cacheDir }: Parts, toolsDir: string): Promise<string | undefined> {
+  const folder = broughtUv(toolsDir);
   const program = join(folder, 'bin/uv');
   if ((await run.host.kindOf(program)) === 'file') return program;
   if (index.no_index) return undefined;
   run.say('Bringing uv, which installs packages much faster than pip, from the package index');
   const draft = `${folder}.new-${process.pid}-${Date.now()}`;
   try {
-    await run.host.makeFolder(dataDir);
+    await run.host.makeFolder(toolsDir);
     const options = pipOptions({ run, python, index, cacheDir });
     await run.command([python, '-m', 'pip', 'install', ...options, '--target', draft, 'uv']);
     await run.command([join(draft, 'bin/uv'), '--version']);
     await run.host.rename(draft, folder).catch(() => undefined); // another collection may have been faster
     return program;
   } catch (error) {
+    if (error instanceof HostAway) throw error;
     run.say(`uv cannot be had (${(error as Error).message}); pip installs instead`);
     return undefined;
   } finally {
@@ -113,10 +115,10 @@ async function bringUv({ run, python, index, cacheDir }: Parts, dataDir: string)
 /** uv as the resource names it, or as the service brings it; pip where neither works. */
 export async function chooseInstaller(
   parts: Parts,
-  options: { uv: string | null; dataDir: string },
+  options: { uv: string | null; toolsDir: string },
 ): Promise<Installer> {
   // Without an index uv has no pip and setuptools to put into an environment; Python's own venv has.
   if (parts.index.no_index) return pipInstaller(parts);
-  const uv = options.uv ?? (await bringUv(parts, options.dataDir));
+  const uv = options.uv ?? (await bringUv(parts, options.toolsDir));
   return uv === undefined ? pipInstaller(parts) : uvInstaller(parts, uv);
 }

@@ -5,16 +5,11 @@ import type { Resource } from '@service/contract';
 
 import { tasksOfManifest } from '../manifest.ts';
 import { indexSettings } from '../package-index.ts';
+import type { Place } from '../place.ts';
 import type { GroupAtWork } from '../store/lifecycle.ts';
 import { checkExecutables, findManifest, freeze } from './inspect.ts';
 import { chooseInstaller, type Installer } from './installer.ts';
 import { type Run, StepFailed } from './run.ts';
-
-export interface Place {
-  resource: Resource;
-  dataDir: string;
-  packageIndex: string | null;
-}
 
 interface PythonConfig {
   default_version: string;
@@ -39,12 +34,12 @@ function pythonFor(group: GroupAtWork, resource: Resource): string {
 async function installerFor(
   run: Run,
   group: GroupAtWork,
-  { resource, dataDir, packageIndex }: Place,
+  { resource, toolsDir, packageIndex }: Place,
 ): Promise<Installer> {
   const python = pythonFor(group, resource);
   const index = await indexSettings(run.host, python, packageIndex);
   const { pip_cache_dir = null, uv = null } = pythonConfig(resource);
-  const installer = await chooseInstaller({ run, python, index, cacheDir: pip_cache_dir }, { uv, dataDir });
+  const installer = await chooseInstaller({ run, python, index, cacheDir: pip_cache_dir }, { uv, toolsDir });
   run.say(`${installer.name} installs, with ${python}`);
   return installer;
 }

@@ -8,11 +8,15 @@ import { parse, stringify, type TomlTable } from 'smol-toml';
 import { type Manifest, MANIFEST_FILE, type PixiConfig, type Resource } from '@service/contract';
 import type { z } from 'zod';
 
+import { HostAway } from '../../hosts/index.ts';
 import { readManifest, tasksOfManifest } from '../manifest.ts';
 import type { GroupAtWork } from '../store/lifecycle.ts';
 import { checkExecutables } from './inspect.ts';
-import type { Built, Place } from './pip.ts';
+import type { Built } from './pip.ts';
+import { isFar, type Place } from '../place.ts';
 import { type Run, StepFailed } from './run.ts';
+import { runScript } from './script.ts';
+import { lastLine, type ScriptCommand } from './slurm-step.ts';
 
 export const SOURCE = 'source_dir';
 export const ENVIRONMENT_STEPS = ['extract', 'project file', 'install', 'interpreter', 'tasks'];
@@ -23,7 +27,7 @@ type Config = z.output<typeof PixiConfig>;
 const configOf = (resource: Resource) => resource.tasks_pixi_config as unknown as Config;
 
 /** pixi with its environment, for one version folder. */
-function pixiFor(group: GroupAtWork, resource: Resource) {
+function pixiFor(group: GroupAtWork, { resource, pixiCacheDir }: Place) {
   const config = configOf(resource);
   const home = config.versions?.[group.pixi_version ?? ''];
   if (home === undefined)
@@ -34,7 +38,7 @@ function pixiFor(group: GroupAtWork, resource: Resource) {
     program: join(folder, 'bin/pixi'),
     env: {
       PIXI_HOME: folder,
-      PIXI_CACHE_DIR: join(folder, 'cache'),
+      PIXI_CACHE_DIR: pixiCacheDir ?? join(folder, 'cache'),
       RATTLER_AUTH_FILE: join(folder, 'credentials.json'),
       TOKIO_WORKER_THREADS: String(config.TOKIO_WORKER_THREADS ?? 2),
     },
@@ -58,6 +62,8 @@ async function extract(run: Run, group: GroupAtWork): Promise<void> {
   await run.command(['tar', ...options, '--', top]);
 }
 
+const projectFile = (group: GroupAtWork) => join(group.path!, SOURCE, 'pyproject.toml');
+
 /** Only the default environment on the default platform is installed; what the project defines beyond that is left out. */
 export function simplifiedProject(text: string, environment: string, platform: string): string {
   const project = parse(text);
@@ -80,60 +86,60 @@ export function simplifiedProject(text: string, environment: string, platform: s
 
 async function simplify(run: Run, group: GroupAtWork, resource: Resource): Promise<void> {
   const { DEFAULT_ENVIRONMENT = 'default', DEFAULT_PLATFORM = 'linux-64' } = configOf(resource);
-  const file = join(group.path!, SOURCE, 'pyproject.toml');
+  const file = projectFile(group);
   try {
     await run.host.writeText(
       file,
       simplifiedProject(await run.host.readText(file), DEFAULT_ENVIRONMENT, DEFAULT_PLATFORM),
     );
   } catch (error) {
-    if (error instanceof StepFailed) throw error;
+    if (error instanceof StepFailed || error instanceof HostAway) throw error;
     throw new StepFailed(`pyproject.toml of the archive cannot be read: ${(error as Error).message}`);
   }
 }
 
-async function install(run: Run, group: GroupAtWork, resource: Resource, frozen: boolean): Promise<void> {
-  const { config, program, env } = pixiFor(group, resource);
-  await run.command(
-    [
-      program,
-      'install',
-      '--concurrent-solves',
-      String(config.PIXI_CONCURRENT_SOLVES ?? 4),
-      '--concurrent-downloads',
-      String(config.PIXI_CONCURRENT_DOWNLOADS ?? 4),
-      ...(frozen ? ['--frozen'] : []),
-      '--manifest-path',
-      join(group.path!, SOURCE, 'pyproject.toml'),
-    ],
-    { env },
-  );
+function installation(group: GroupAtWork, place: Place, frozen: boolean): ScriptCommand[] {
+  const { config, program, env } = pixiFor(group, place);
+  const solves = String(config.PIXI_CONCURRENT_SOLVES ?? 4);
+  const downloads = String(config.PIXI_CONCURRENT_DOWNLOADS ?? 4);
+  const limits = ['--concurrent-solves', solves, '--concurrent-downloads', downloads];
+  const options = [...limits, ...(frozen ? ['--frozen'] : []), '--manifest-path', projectFile(group)];
+  return [{ command: [program, 'install', ...options], env }];
 }
 
-const quoted = (path: string) => `'${path.replaceAll("'", `'\\''`)}'`;
+/** The program that starts Python inside the environment, from the hook and from where `which` found Python. */
+const STARTER = String.raw`printf '#!/bin/bash\nsource %q\nexport PYTHONNOUSERSITE=1\nexec %q "$@"\n' "$1" "$(tail -n 1 "$2")"`;
+const FIND = 'import importlib, os, sys; print(os.path.dirname(importlib.import_module(sys.argv[1]).__file__))';
 
-/** Writes the program that starts Python inside the environment, and finds the package in it. */
-async function makeInterpreter(
-  run: Run,
-  group: GroupAtWork,
-  resource: Resource,
-): Promise<{ python: string; packageRoot: string }> {
-  const { program, env } = pixiFor(group, resource);
+const pythonOf = (group: GroupAtWork) => join(group.path!, SOURCE, 'project_python.sh');
+const packageFile = (group: GroupAtWork) => join(group.path!, SOURCE, '_package_folder.txt');
+
+/** Writes the program that starts Python inside the environment, and where the package is in it. */
+function interpretation(group: GroupAtWork, place: Place): ScriptCommand[] {
+  const { program, env } = pixiFor(group, place);
   const source = join(group.path!, SOURCE);
-  const manifestPath = ['--manifest-path', join(source, 'pyproject.toml')];
-  const hook = await run.command([program, 'shell-hook', ...manifestPath], { env, quiet: true });
-  await run.host.writeText(join(source, 'activate_project.sh'), hook);
-  const inner = (await run.command([program, 'run', ...manifestPath, 'which', 'python'], { env, quiet: true }))
-    .trim()
-    .split('\n')
-    .at(-1)!;
-  const python = join(source, 'project_python.sh');
-  const script = `#!/bin/bash\nsource ${quoted(join(source, 'activate_project.sh'))}\nexport PYTHONNOUSERSITE=1\nexec ${quoted(inner)} "$@"\n`;
-  await run.host.writeText(python, script, 0o755);
-  const find = 'import importlib, os, sys; print(os.path.dirname(importlib.import_module(sys.argv[1]).__file__))';
-  const found = await run.command([python, '-c', find, group.pkg_name.replaceAll('-', '_')], { quiet: true });
-  await run.command(['chmod', '-R', '755', source]);
-  return { python, packageRoot: found.trim().split('\n').at(-1)! };
+  const [hook, which] = [join(source, 'activate_project.sh'), join(source, '_python.txt')];
+  const manifestPath = ['--manifest-path', projectFile(group)];
+  const python = pythonOf(group);
+  return [
+    { command: [program, 'shell-hook', ...manifestPath], env, output: hook },
+    { command: [program, 'run', ...manifestPath, 'which', 'python'], env, output: which },
+    { command: ['bash', '-c', STARTER, 'bash', hook, which], output: python },
+    { command: ['chmod', '755', python] },
+    { command: [python, '-c', FIND, group.pkg_name.replaceAll('-', '_')], output: packageFile(group) },
+    { command: ['chmod', '-R', '755', source] },
+  ];
+}
+
+/** Both together, since they may have to wait in a queue. */
+async function installAndInterpret(run: Run, group: GroupAtWork, place: Place, frozen: boolean): Promise<void> {
+  if (isFar(place.resource) && place.slurm === null) {
+    throw new StepFailed('tasks_pixi_config of the resource has no SLURM_CONFIG. Ask an administrator to add it.');
+  }
+  await runScript(run, place.slurm, [
+    { step: 'install', commands: installation(group, place, frozen) },
+    { step: 'interpreter', commands: interpretation(group, place) },
+  ]);
 }
 
 async function manifestIn(run: Run, packageRoot: string): Promise<Manifest> {
@@ -150,31 +156,30 @@ const lockFile = (group: GroupAtWork) => join(group.path!, SOURCE, 'pixi.lock');
 export async function buildEnvironment(
   run: Run,
   group: GroupAtWork,
-  { resource }: Place,
+  place: Place,
   options: { frozen: boolean },
 ): Promise<Built> {
   await run.step('extract', () => extract(run, group));
-  await run.step('project file', () => simplify(run, group, resource));
-  await run.step('install', () => install(run, group, resource, options.frozen));
-  const { python, packageRoot } = await run.step('interpreter', () => makeInterpreter(run, group, resource));
+  await run.step('project file', () => simplify(run, group, place.resource));
+  await installAndInterpret(run, group, place, options.frozen);
   return run.step('tasks', async () => {
+    const packageRoot = lastLine(await run.host.readText(packageFile(group)));
     const manifest = await manifestIn(run, packageRoot);
     await checkExecutables(run, manifest, packageRoot);
     if ((await run.host.kindOf(lockFile(group))) !== 'file') throw new StepFailed('pixi left no pixi.lock.');
-    const tasks = tasksOfManifest(manifest, { python, packageRoot, version: group.version });
+    const tasks = tasksOfManifest(manifest, { python: pythonOf(group), packageRoot, version: group.version });
     return { env_info: await run.host.readText(lockFile(group)), tasks };
   });
 }
 
 /** The lock file says exactly what was installed. */
-export async function rebuildEnvironment(run: Run, group: GroupAtWork, { resource }: Place): Promise<void> {
+export async function rebuildEnvironment(run: Run, group: GroupAtWork, place: Place): Promise<void> {
   await run.step('extract', () => extract(run, group));
   await run.step('project file', async () => {
-    await simplify(run, group, resource);
+    await simplify(run, group, place.resource);
     await run.host.writeText(lockFile(group), group.env_info!);
   });
-  await run.step('install', () => install(run, group, resource, true));
-  await run.step('interpreter', () => makeInterpreter(run, group, resource));
+  await installAndInterpret(run, group, place, true);
 }
 
 export async function removalProblem(run: Run, group: GroupAtWork): Promise<string | undefined> {

@@ -26,6 +26,8 @@ export interface Run {
   /** Marks a step that is not needed this time. */
   skip(name: string): void;
   say(line: string): void;
+  /** Adds what a program printed to the log. */
+  show(text: string): void;
   /** Runs a command and gives back what it printed to stdout; fails the step when it fails. */
   command(command: readonly [string, ...string[]], options?: CommandOptions): Promise<string>;
   /** Stores why it fails, before anybody is told that it did; saying it twice does no harm. */
@@ -41,6 +43,8 @@ export interface RunOptions {
   log: string;
   save(log: string, steps: ActivityStep[]): Promise<void>;
   remember(handle: ProcessHandle | null): Promise<void>;
+  /** True for what does not end the activity: it starts over. */
+  startsOver?(error: unknown): boolean;
   now?: () => Date;
 }
 
@@ -76,11 +80,12 @@ const stamp = (time: Date) => time.toISOString().replace('T', ' ').replace('Z', 
 /** Addresses of indexes may hold credentials, which are for nobody's log. */
 const withoutCredentials = (text: string) => text.replace(/:\/\/[^/\s]+@/g, '://***@');
 
-const shown = (command: readonly string[]) =>
+/** As it could be typed. */
+export const shown = (command: readonly string[]) =>
   command.map((part) => (/^[\w@%+=:,./[\]-]+$/.test(part) ? part : JSON.stringify(part))).join(' ');
 
 export function createRun(options: RunOptions): Run {
-  const { host, remember, save } = options;
+  const { host, remember, save, startsOver = () => false } = options;
   const now = options.now ?? (() => new Date());
   const log = createLog(options.log);
   const steps: ActivityStep[] = options.steps.map((name) => ({
@@ -111,6 +116,11 @@ export function createRun(options: RunOptions): Run {
     soon();
   };
 
+  const show = (text: string) => {
+    log.add(text);
+    soon();
+  };
+
   let told: string | undefined;
   const fail = (reason: string) => {
     if (reason !== told) say(`Failed: ${reason}`);
@@ -121,6 +131,7 @@ export function createRun(options: RunOptions): Run {
   return {
     host,
     say,
+    show,
     fail,
     skip(name) {
       stepOf(name).status = 'skipped';
@@ -134,15 +145,16 @@ export function createRun(options: RunOptions): Run {
       try {
         const result = await work();
         step.status = 'OK';
+        step.timestamp_ended = now().toISOString();
         return result;
       } catch (error) {
-        step.status = 'failed';
         step.detail = (error as Error).message.slice(0, 2000);
+        if (startsOver(error)) throw error;
+        step.status = 'failed';
         step.timestamp_ended = now().toISOString();
         await fail((error as Error).message);
         throw error;
       } finally {
-        step.timestamp_ended ??= now().toISOString();
         await store();
       }
     },
@@ -151,14 +163,14 @@ export function createRun(options: RunOptions): Run {
       let output = '';
       let everything = '';
       const done = await host.run(command, {
+        // Python looks for modules in the current folder, so that must not be anybody's home
+        cwd: '/',
         ...rest,
         onStart: remember,
         onOutput: (text, from) => {
           everything += text;
           if (from === 'stdout') output += text;
-          if (quiet && from === 'stdout') return;
-          log.add(text);
-          soon();
+          if (!quiet || from === 'stderr') show(text);
         },
       });
       await remember(null);

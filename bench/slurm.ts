@@ -1,0 +1,71 @@
+/**
+ * What a Slurm cluster adds to the time of the tasks themselves: 200 units of a second on four nodes of 16 CPUs, and the
+ * pause between two tasks. Starts the test cluster, so it needs root.
+ */
+import { sql } from 'kysely';
+
+import type { ClusterType } from '../tests/cluster/support/cluster-house.ts';
+import { openClusterHouse } from '../tests/cluster/support/cluster-house.ts';
+import startCluster from '../tests/cluster/support/setup.ts';
+import type { House } from '../tests/support/house.ts';
+import { line, ratio } from './support.ts';
+
+const UNITS = 200;
+const SECONDS = 1;
+const PLACES = 64;
+const IDEAL = Math.ceil(UNITS / PLACES) * SECONDS;
+
+interface Times {
+  task: number;
+  began: Date;
+  first: Date;
+  last: Date;
+}
+
+const timesOf = async ({ db }: House, jobId: number): Promise<Times[]> =>
+  (
+    await sql<Times>`
+      select run.task_index as task, run.timestamp_started as began, min(unit.timestamp_started) as first,
+        max(unit.timestamp_ended) as last
+      from history_runs run join history_units unit on unit.history_run_id = run.id
+      where run.job_id = ${jobId} group by run.id order by run.task_index`.execute(db)
+  ).rows.map((row) => ({ ...row, began: new Date(row.began), first: new Date(row.first), last: new Date(row.last) }));
+
+const seconds = (from: Date, to: Date) => (to.getTime() - from.getTime()) / 1000;
+
+async function measure(type: ClusterType): Promise<void> {
+  const house = await openClusterHouse({
+    type,
+    database: 'embedded',
+    pollInterval: 5,
+    batching: { target_cpus_per_job: 16, target_mem_per_job: 1600, target_num_jobs: 50 },
+  });
+  try {
+    const { lab } = house;
+    const flow = await lab.workflow([
+      { type: 'parallel', plan: { '*': { sleep: SECONDS } }, meta_parallel: { mem: 50 } },
+      { type: 'parallel', meta_parallel: { mem: 50 } },
+    ]);
+    const dataset = await lab.dataset(Array.from({ length: UNITS }, (_, index) => `image-${index}`));
+    const answer = await lab.submit(flow, dataset);
+    const job = await lab.end((answer.body as { id: number }).id, 300);
+    if (job.status !== 'done') throw new Error(job.log as string);
+    const [one, other] = (await timesOf(house, job.id as number)) as [Times, Times];
+    const wall = seconds(one.began, one.last);
+    line(`${type}: ${UNITS} units of ${SECONDS} s`, `${wall.toFixed(1)} s from plan to last end, ideal ${IDEAL} s`);
+    line(`${type}: to the ideal`, ratio(wall / IDEAL));
+    line(`${type}: end of the last unit to the next task`, `${seconds(one.last, other.began).toFixed(2)} s to its plan`);
+    line(`${type}: to its first unit`, `${seconds(one.last, other.first).toFixed(2)} s`);
+  } finally {
+    await house.close();
+  }
+}
+
+export async function run(): Promise<void> {
+  const stop = await startCluster();
+  try {
+    for (const type of ['slurm_sudo', 'slurm_ssh'] as const) await measure(type);
+  } finally {
+    await stop();
+  }
+}

@@ -1,0 +1,179 @@
+/**
+ * The one connection to a host as a user: opened when it is first needed, kept, shared by all who ask.
+ *
+ * When it breaks, what runs on it fails at once with `HostAway`, and the next one to ask opens it again. After an attempt
+ * in vain there is a pause, longer each time; those who ask meanwhile wait for the same next attempt.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Client, ClientChannel } from 'ssh2';
+
+import { HostAway } from '../host.ts';
+import { connect, type Connected, type SshIdentity } from './connect.ts';
+import type { KnownHosts } from './known-hosts.ts';
+import type { SshLimits } from './limits.ts';
+import { createSessions } from './sessions.ts';
+
+/** What is worth telling an administrator. */
+export interface HostLog {
+  info(message: string): void;
+  warning(message: string): void;
+}
+
+interface OpenOptions {
+  /** To end what runs: does not stand in the line for a free session. */
+  urgent?: boolean;
+  signal?: AbortSignal;
+  /** Until the session is open. */
+  waitMs?: number;
+}
+
+export interface Connection {
+  /** For messages: `alice at login.example.org`. */
+  name: string;
+  limits: SshLimits;
+  /** Begins a command line in a session of its own. `broken` tells when the connection is no more. */
+  open(line: string, options: OpenOptions): Promise<{ channel: ClientChannel; broken: AbortSignal }>;
+  close(): void;
+}
+
+interface ChannelError extends Error {
+  /** Set where the host refused to open a session. */
+  reason?: unknown;
+}
+
+/** Waits for what others wait for too, but not longer than this one caller wants to. */
+function patiently<T>(what: Promise<T>, ms: number, late: () => Error, signal?: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => settle(() => reject(signal!.reason));
+    const timer = ms === Infinity ? undefined : setTimeout(() => settle(() => reject(late())), ms);
+    const settle = (how: () => void) => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+      how();
+    };
+    signal?.addEventListener('abort', onAbort);
+    if (signal?.aborted) onAbort();
+    what.then(
+      (value) => settle(() => resolve(value)),
+      (error: unknown) => settle(() => reject(error)),
+    );
+  });
+}
+
+/** A connection that stands and opens no session is of no use to anybody, so it is given up. */
+function openChannel({ client, broken }: Connected, line: string, limits: SshLimits, name: string) {
+  return new Promise<ClientChannel>((resolve, reject) => {
+    const onBroken = () => settle(() => reject(broken.reason));
+    const timer = setTimeout(() => {
+      settle(() => reject(new HostAway(`${name} opened no session within ${limits.openMs / 1000} s.`)));
+      client.destroy();
+    }, limits.openMs);
+    const settle = (how: () => void) => {
+      clearTimeout(timer);
+      broken.removeEventListener('abort', onBroken);
+      how();
+    };
+    broken.addEventListener('abort', onBroken);
+    if (broken.aborted) return onBroken();
+    exec(client, line, (error, channel) => settle(() => (error ? reject(error) : resolve(channel!))));
+  });
+}
+
+function exec(client: Client, line: string, done: (error?: Error, channel?: ClientChannel) => void): void {
+  try {
+    client.exec(line, done);
+  } catch (error) {
+    done(error as Error);
+  }
+}
+
+export function createConnection(
+  identity: SshIdentity,
+  { known, limits, log }: { known: KnownHosts; limits: SshLimits; log: HostLog },
+): Connection {
+  const name = `${identity.username} at ${identity.host}`;
+  const sessions = createSessions(name, limits.sessions);
+  const closing = new AbortController();
+  let current: Promise<Connected> | undefined;
+  let standing: Connected | undefined;
+  let [failures, notBefore, lastProblem] = [0, 0, ''];
+
+  async function attempt(): Promise<Connected> {
+    const pause = notBefore - Date.now();
+    if (pause > 0) await sleep(pause, undefined, { signal: closing.signal }).catch(() => undefined);
+    closing.signal.throwIfAborted();
+    const connected = await connect(identity, known, limits).catch((error: Error) => {
+      failures += 1;
+      const next = Math.min(limits.pauseMs * 2 ** (failures - 1), limits.longestPauseMs);
+      notBefore = Date.now() + next;
+      lastProblem = error.message;
+      log.warning(`${error.message} Next attempt for ${name} in ${next / 1000} s at the earliest.`);
+      throw error;
+    });
+    [failures, notBefore, lastProblem] = [0, 0, ''];
+    sessions.reset();
+    standing = connected;
+    const lost = () => {
+      if (standing !== connected) return;
+      [standing, current] = [undefined, undefined];
+      if (!closing.signal.aborted) log.warning((connected.broken.reason as Error).message);
+    };
+    connected.broken.addEventListener('abort', lost);
+    if (connected.broken.aborted) lost();
+    if (closing.signal.aborted) connected.client.end();
+    log.info(`Connected to ${identity.host} as ${identity.username}.`);
+    return connected;
+  }
+
+  function live(): Promise<Connected> {
+    if (current === undefined) {
+      const mine = attempt();
+      mine.catch(() => {
+        if (current === mine) current = undefined;
+      });
+      current = mine;
+    }
+    return current;
+  }
+
+  async function open(line: string, { urgent = false, signal, waitMs = Infinity }: OpenOptions) {
+    const deadline = Date.now() + waitMs;
+    const left = () => Math.max(0, deadline - Date.now());
+    const reach = () =>
+      patiently(live(), left(), () => new HostAway(`${name} was not reached in time. ${lastProblem}`.trim()), signal);
+    for (;;) {
+      closing.signal.throwIfAborted();
+      // first of all, so that everybody hears at once that the host is away, and not one after the other
+      await reach();
+      const leave = urgent ? () => {} : await sessions.enter({ ms: Math.min(left(), limits.waitMs), signal });
+      let alone = true;
+      try {
+        const connected = await reach();
+        alone = sessions.open() <= 1;
+        const channel = await openChannel(connected, line, limits, name);
+        channel.once('close', leave);
+        connected.broken.addEventListener('abort', leave);
+        return { channel, broken: connected.broken };
+      } catch (error) {
+        const refused = (error as ChannelError).reason !== undefined;
+        const again = refused && !urgent && !alone;
+        if (again) sessions.shrink();
+        leave();
+        if (again) continue;
+        if (error instanceof HostAway || error === signal?.reason) throw error;
+        throw new HostAway(`${name} opened no session: ${(error as Error).message}`, { cause: error });
+      }
+    }
+  }
+
+  return {
+    name,
+    limits,
+    open,
+    close() {
+      closing.abort(new HostAway(`The connection to ${identity.host} was closed by the service.`));
+      standing?.client.end();
+    },
+  };
+}

@@ -1,0 +1,89 @@
+/**
+ * What the service must not forget of a batch on a cluster, as lines in a file that only grows: what was planned, what was
+ * submitted and under which id, how packs ended. Each line is on disk before the next step is taken.
+ */
+import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { SlurmOptions } from '../../engine/slurm/options.ts';
+import type { UnitEnd } from '../journal.ts';
+import type { Again } from './verdict.ts';
+
+/** Units that are submitted together, with the same demands. */
+export interface RoundPlan {
+  number: number;
+  /** How often these units have been tried before with less memory or time. */
+  attempt: number;
+  options: SlurmOptions;
+  tasksPerJob: number;
+  parallel: number;
+  /** In the order of packs; null for all of the batch. */
+  units: number[] | null;
+}
+
+export interface AgainEntry {
+  number: number;
+  why: Again;
+  /** The round that it was part of. */
+  round: number;
+}
+
+export type Entry =
+  | { round: RoundPlan }
+  /** About to be submitted: the packs from `base` on, under this token. */
+  | { intent: { round: number; base: number; count: number; token: string } }
+  | { submitted: { token: string; id: number } }
+  /** The queue shows the service the job with this token: when it is not there any more, it is over. */
+  | { seen: string }
+  /** A pack is over; with what its scheduler job complained about. */
+  | { settled: string; ends: UnitEnd[]; complaint?: string }
+  | { again: AgainEntry[] }
+  | { done: true };
+
+const FILE = 'memory.jsonl';
+
+export interface Memory {
+  entries: Entry[];
+  add(entry: Entry): void;
+}
+
+function entriesIn(path: string): { entries: Entry[]; torn: boolean } {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { entries: [], torn: false };
+    throw error;
+  }
+  // a line without its end was being written when the power went: it did not count yet
+  const lines = text.split('\n');
+  const torn = lines.pop() !== '';
+  const entries = lines.flatMap((line) => {
+    try {
+      return [JSON.parse(line) as Entry];
+    } catch {
+      return [];
+    }
+  });
+  return { entries, torn };
+}
+
+export function openMemory(folder: string): Memory {
+  const path = join(folder, FILE);
+  const { entries, torn } = entriesIn(path);
+  let separator = torn ? '\n' : '';
+  return {
+    entries,
+    add(entry) {
+      const descriptor = openSync(path, 'a', 0o600);
+      try {
+        writeSync(descriptor, `${separator}${JSON.stringify(entry)}\n`);
+        fsyncSync(descriptor);
+      } finally {
+        closeSync(descriptor);
+      }
+      separator = '';
+      entries.push(entry);
+    },
+  };
+}

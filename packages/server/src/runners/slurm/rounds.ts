@@ -1,0 +1,195 @@
+/**
+ * Rounds: the units of a batch that are submitted together, cut into packs. A pack is what one scheduler job runs.
+ *
+ * Most batches have one round. Another one takes units that never began (their node died), or that were killed for memory
+ * or time and may have more.
+ */
+import { createReadStream, createWriteStream } from 'node:fs';
+import { chmod, copyFile, mkdir, open, rename, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+
+import type { SlurmOptions } from '../../engine/slurm/options.ts';
+import { type Batch, unitLines } from '../batch.ts';
+import type { UnitEnd } from '../journal.ts';
+import { newSeparator, SEPARATOR_FILE } from './fetch.ts';
+import type { RoundPlan } from './memory.ts';
+import type { PackOutcome } from './verdict.ts';
+
+const WORKER = join(import.meta.dirname, '../worker.py');
+const UNITS = 'units.jsonl';
+/** A log up to this size comes with the journal; longer ones are fetched on their own. */
+const LARGEST_LOG = 256 * 1024;
+const GRACE_SECONDS = 1;
+const MEGABYTE = 2 ** 20;
+
+/** One scheduler job of a round. */
+export interface Pack {
+  round: Round;
+  index: number;
+  /** As its files are called: `r0-000017`. */
+  name: string;
+  units: number[];
+  journals: PackJournal[];
+  started: Map<number, number>;
+  ended: Set<number>;
+  held: UnitEnd[];
+  node: string | null;
+  /** The scheduler's job of this pack, and the array that it is part of. */
+  schedulerJob: number | null;
+  arrayJob: number | null;
+  /** How the scheduler says it ended, once it does, and since when that is known. */
+  over: { kind: PackOutcome['kind']; since: number } | undefined;
+  /** It has been given a node. */
+  ran: boolean;
+  settled: boolean;
+}
+
+/** What one worker of a pack writes; a pack has one for each of its nodes. */
+export interface PackJournal {
+  file: string;
+  offset: number;
+  finished: boolean;
+  out: string;
+  err: string;
+}
+
+export interface Round {
+  plan: RoundPlan;
+  packs: Pack[];
+  /** On this machine. */
+  folder: string;
+}
+
+const padded = (index: number, length: number) => String(index).padStart(length, '0');
+
+/** How the names of the files of a scheduler job begin. */
+export const packPrefix = (batch: Batch, index: number) => (batch.single ? 'non_par' : `par-${padded(index, 6)}`);
+
+const nodesOf = (options: SlurmOptions) => Math.max(1, options.nodes ?? 1);
+
+function* slices(units: number[], size: number): Generator<number[]> {
+  for (let start = 0; start < units.length; start += size) yield units.slice(start, start + size);
+}
+
+export const unitsOf = (plan: RoundPlan, total: number): number[] =>
+  plan.units ?? Array.from({ length: total }, (_, number) => number);
+
+export function roundOf(plan: RoundPlan, batchFolder: string, total: number): Round {
+  const round: Round = { plan, packs: [], folder: join(batchFolder, `round-${plan.number}`) };
+  const nodes = nodesOf(plan.options);
+  for (const units of slices(unitsOf(plan, total), plan.tasksPerJob)) {
+    const index = round.packs.length;
+    const name = `r${plan.number}-${padded(index, 6)}`;
+    const files = nodes === 1 ? [`${name}.jsonl`] : Array.from({ length: nodes }, (_, k) => `${name}.${k}.jsonl`);
+    round.packs.push({
+      round,
+      index,
+      name,
+      units,
+      journals: files.map((file) => ({ file, offset: 0, finished: false, out: '', err: '' })),
+      started: new Map(),
+      ended: new Set(),
+      held: [],
+      node: null,
+      schedulerJob: null,
+      arrayJob: null,
+      over: undefined,
+      ran: false,
+      settled: false,
+    });
+  }
+  return round;
+}
+
+const exists = (path: string) =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+/** Where the line of each unit is in the file of all. */
+export interface UnitIndex {
+  line(number: number): Promise<string>;
+  stem(number: number): string;
+  close(): Promise<void>;
+}
+
+/** Writes the units of the batch down, once, and finds them again. */
+export async function openUnits(batch: Batch): Promise<UnitIndex> {
+  const path = join(batch.folder, UNITS);
+  if (!(await exists(path))) {
+    await pipeline(Readable.from(unitLines(batch.units())), createWriteStream(`${path}.new`));
+    await rename(`${path}.new`, path);
+  }
+  const places: { offset: number; length: number; stem: string }[] = [];
+  let offset = 0;
+  for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
+    const length = Buffer.byteLength(line);
+    places.push({ offset, length, stem: (JSON.parse(line) as { stem: string }).stem });
+    offset += length + 1;
+  }
+  const file = await open(path, 'r');
+  return {
+    async line(number) {
+      const { offset: position, length } = places[number]!;
+      const { buffer } = await file.read(Buffer.alloc(length), { position });
+      return buffer.toString('utf8');
+    },
+    stem: (number) => places[number]!.stem,
+    close: () => file.close(),
+  };
+}
+
+/** Readable for the account that runs the tasks, whatever the umask of the service is. */
+async function writeReadable(path: string, text: string): Promise<void> {
+  await writeFile(path, text);
+  await chmod(path, 0o644);
+}
+
+/** Everything that the workers of a round read, in one folder. */
+export async function writeRound(batch: Batch, round: Round, units: UnitIndex): Promise<void> {
+  const { folder, plan } = round;
+  await mkdir(folder, { recursive: true });
+  await chmod(folder, 0o755);
+  const offsets = [0];
+  const path = join(folder, `units-${plan.number}.jsonl`);
+  const file = await open(path, 'w', 0o644);
+  try {
+    let offset = 0;
+    for (const pack of round.packs) {
+      const lines: string[] = [];
+      for (const number of pack.units) lines.push(await units.line(number));
+      const bytes = Buffer.from(`${lines.join('\n')}\n`);
+      await file.write(bytes);
+      offsets.push((offset += bytes.length));
+    }
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await chmod(path, 0o644);
+  await copyFile(WORKER, join(folder, 'worker.py'));
+  await chmod(join(folder, 'worker.py'), 0o644);
+  await writeReadable(join(folder, SEPARATOR_FILE), newSeparator());
+  const { cpus_per_task, mem } = plan.options;
+  await writeReadable(
+    join(folder, `round-${plan.number}.json`),
+    JSON.stringify({ parallel: plan.parallel, cpus: cpus_per_task, memory: mem * MEGABYTE, offsets }),
+  );
+  await writeReadable(
+    join(folder, 'batch.json'),
+    JSON.stringify({
+      command: batch.command,
+      folder: batch.cluster!.taskFolder,
+      working_folder: batch.cluster!.taskFolder,
+      environment: batch.environment,
+      warm: batch.warm,
+      largest_output: batch.largestOutput,
+      largest_log: LARGEST_LOG,
+      grace: GRACE_SECONDS,
+    }),
+  );
+}

@@ -1,0 +1,285 @@
+/**
+ * Runs batches on a Slurm cluster: cuts the units into packs, submits them as arrays, and follows them to their end.
+ *
+ * Nothing that matters is only in this process: what was submitted is written down before it is (memory.ts), what happened
+ * is in the journals that the workers write on the cluster. After an interruption both are read again. That the cluster,
+ * its queue or its file system cannot be asked means to ask again, and nothing else.
+ */
+import { chmod, mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { capture, SudoRefused } from '../../hosts/index.ts';
+import type { Batch } from '../batch.ts';
+import { createBell } from '../bell.ts';
+import { type Following, type Runner, RunnerProblem } from '../runner.ts';
+import type { Cluster } from './cluster.ts';
+import { createDeliverer, type Deliverer } from './deliver.ts';
+import { fetchFiles } from './fetch.ts';
+import { createJournalReader, type JournalReader } from './journals.ts';
+import { openMemory, type RoundPlan } from './memory.ts';
+import { isComplete, isFinished } from './packs.ts';
+import { Interrupted, isAway, pause, patiently } from './patience.ts';
+import { openUnits, type Pack, packPrefix, type Round, roundOf, type UnitIndex, writeRound } from './rounds.ts';
+import { arraysOf, type JobArray, Refused, submitRound, type SubmissionParts } from './submission.ts';
+import { arrayOf, takeReading } from './standing.ts';
+import { createWork, mayBegin, type Work } from './work.ts';
+
+const LONGEST_COMMAND_MS = 120_000;
+const LEAST_POLL_MS = 500;
+/** A phase that has run for long is looked at less often, up to the interval of the resource. */
+const POLL_SHARE = 0.15;
+const SECOND = 1000;
+
+/** What the functions of one run share. */
+interface Running extends SubmissionParts {
+  following: Following;
+  work: Work;
+  units: UnitIndex;
+  deliverer: Deliverer;
+  journals: JournalReader;
+  arrays: JobArray[];
+  lastChange: number;
+}
+
+const idsOf = (arrays: JobArray[]) => arrays.flatMap((array) => array.id ?? []);
+
+async function makeFolders({ cluster, batch, signal, say, work }: Running): Promise<void> {
+  const { taskFolder, outputs } = batch.cluster!;
+  const command = ['mkdir', '-p', '--', taskFolder, outputs] as const;
+  const { code, stderr } = await patiently(
+    () => capture(cluster.commands, command, { timeoutMs: LONGEST_COMMAND_MS }),
+    {
+      signal,
+      say,
+      beginning: work.rounds.length === 0,
+    },
+  );
+  if (code !== 0) throw new RunnerProblem(`The folder of the job could not be made on the cluster: ${stderr.trim()}`);
+}
+
+/** Submits a round, or finds it submitted. A refusal of the scheduler fails the units, not the service. */
+async function submit(running: Running, round: Round): Promise<void> {
+  const { work, following } = running;
+  const recover = async (array: JobArray) => {
+    await running.journals.readAll(round.packs.slice(array.base, array.base + array.count));
+    const pack = round.packs.slice(array.base, array.base + array.count).find((one) => one.arrayJob !== null);
+    return pack?.arrayJob ?? undefined;
+  };
+  try {
+    const arrays = await submitRound(running, round, recover);
+    running.arrays.push(...arrays);
+    await following.onSubmitted?.(idsOf(running.arrays));
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    running.arrays.push(...arraysOf(running.memory, round));
+    await cancel(running, idsOf(arraysOf(running.memory, round)));
+    work.giveUp(round, error.message, Date.now() / SECOND);
+  }
+  running.lastChange = Date.now();
+}
+
+async function cancel({ cluster }: Pick<Running, 'cluster'>, ids: number[]): Promise<void> {
+  if (ids.length === 0) return;
+  try {
+    await capture(cluster.commands, ['scancel', ...ids.map(String)], { timeoutMs: LONGEST_COMMAND_MS });
+  } catch (error) {
+    if (!isAway(error)) throw error;
+  }
+}
+
+/** Its files are complete before anybody knows of it. */
+async function beginRound(running: Running, plan: RoundPlan): Promise<void> {
+  const { batch, work, units, say } = running;
+  const [count, why] = [plan.units?.length ?? 0, plan.attempt > 0 ? ' with more memory or time' : ''];
+  if (plan.units) say?.(`${count} ${count === 1 ? 'unit is' : 'units are'} submitted again${why}`);
+  await writeRound(batch, roundOf(plan, batch.folder, batch.total), units);
+  await submit(running, work.begin(plan));
+}
+
+/** True when everything that the pack will ever write has been read, or waited for long enough. */
+function isRead({ cluster }: Running, pack: Pack): boolean {
+  if (!pack.over) return false;
+  if (isFinished(pack)) return true;
+  const waited = Date.now() - pack.over.since;
+  // a job that was cancelled before it got a node has written nothing
+  if (pack.over.kind === 'cancelled' && !pack.ran && pack.started.size === 0) return true;
+  return waited >= cluster.patienceMs;
+}
+
+/** What the scheduler's job of a pack wrote, where its worker could not pass it on. */
+async function errorsOf(running: Running, pack: Pack): Promise<string> {
+  if (isFinished(pack) || pack.schedulerJob === null) return '';
+  const { batch } = running;
+  const path = `${batch.cluster!.taskFolder}/${packPrefix(batch, pack.index)}-slurm-${pack.schedulerJob}.err`;
+  const contents = await running.journals.contents([path]);
+  return contents.get(path)?.toString('utf8').slice(-2000) ?? '';
+}
+
+async function settleWhatIsOver(running: Running): Promise<void> {
+  const { work } = running;
+  for (const pack of work.open()) {
+    if (isComplete(pack)) await work.settle(pack, { kind: 'completed', errors: '', now: Date.now() / SECOND });
+    else if (isRead(running, pack)) {
+      const errors = await errorsOf(running, pack);
+      await work.settle(pack, { kind: pack.over!.kind, errors, now: Date.now() / SECOND });
+    } else continue;
+    running.lastChange = Date.now();
+  }
+}
+
+/** Logs that were too long to come with the journals, and those of units that left no outcome. */
+async function bringLogs({ cluster, batch, deliverer, units, journals, work }: Running): Promise<void> {
+  const numbers = [...deliverer.missing];
+  if (numbers.length === 0) return;
+  const files = numbers.map((number) => ({
+    from: `${batch.cluster!.taskFolder}/${units.stem(number)}-log.txt`,
+    to: join(batch.taskFolder, `${units.stem(number)}-log.txt`),
+  }));
+  await fetchFiles(cluster.commands, await journals.separator(work.rounds[0]!), files);
+  deliverer.missing.clear();
+}
+
+async function follow(running: Running, ring: ReturnType<typeof createBell>): Promise<'finished' | 'left'> {
+  const { work, cluster, following, journals, batch } = running;
+  let asking: Promise<void> | undefined;
+  let cancelled = 0;
+  let trouble: unknown;
+  for (;;) {
+    if (trouble !== undefined) throw trouble as Error;
+    await journals.take();
+    await settleWhatIsOver(running);
+    await work.report();
+    if (following.leave.aborted) return 'left';
+    const open = work.open();
+    if (open.length === 0) {
+      const plan = work.nextPlan();
+      if (!plan) break;
+      if (mayBegin(plan)) await beginRound(running, plan);
+      else
+        work.giveUp(
+          work.begin(plan),
+          'The cluster ended this job again and again before it began.',
+          Date.now() / SECOND,
+        );
+      continue;
+    }
+    if (following.stop.aborted && Date.now() - cancelled >= cluster.pollMs) {
+      cancelled = Date.now();
+      await cancel(running, idsOf(running.arrays));
+    }
+    const within = Math.min(cluster.pollMs, Math.max(LEAST_POLL_MS, POLL_SHARE * (Date.now() - running.lastChange)));
+    const ids = new Set(open.map((pack) => arrayOf(running.arrays, pack)?.id).filter((id) => id !== undefined));
+    if (ids.size > 0)
+      asking ??= cluster.queue
+        .read([...ids], within)
+        .then((reading) => takeReading(running, reading))
+        .catch((error: unknown) => void (trouble = error))
+        .finally(() => {
+          asking = undefined;
+          ring.wake();
+        });
+    journals.plan(open);
+    await ring.wait(journals.nextMs() ?? cluster.pollMs);
+  }
+  await patiently(() => bringLogs(running), { signal: following.leave, say: following.say });
+  if (!batch.single) await following.onSubmitted?.(idsOf(running.arrays));
+  running.memory.add({ done: true });
+  return 'finished';
+}
+
+/** Goes on with what an earlier life of the service submitted, or was about to. */
+async function goOn(running: Running): Promise<void> {
+  const { work, journals, memory, signal, say } = running;
+  const submitted = work.rounds.filter((round) => arraysOf(memory, round).length > 0);
+  await patiently(() => journals.readAll(submitted.flatMap((round) => round.packs)), { signal, say });
+  for (const round of work.rounds) await submit(running, round);
+}
+
+/** Stopped before everything was submitted: what the scheduler has is cancelled, the rest never begins. */
+async function endUnsubmitted(running: Running): Promise<void> {
+  const { work, memory, cluster, following } = running;
+  running.arrays = work.rounds.flatMap((round) => arraysOf(memory, round));
+  for (const array of running.arrays.filter((one) => one.id === undefined)) {
+    array.id = await tokenOwner(cluster, array.token, following.leave);
+    if (array.id !== undefined) memory.add({ submitted: { token: array.token, id: array.id } });
+  }
+  for (const pack of work.open()) {
+    if (arrayOf(running.arrays, pack)?.id !== undefined) continue;
+    await work.settle(pack, { kind: 'cancelled', errors: '', now: Date.now() / SECOND });
+  }
+}
+
+async function tokenOwner(cluster: Cluster, token: string, leave: AbortSignal): Promise<number | undefined> {
+  for (;;) {
+    const id = await cluster.queue.find(token);
+    if (id !== undefined) return id ?? undefined;
+    await pause(cluster.pollMs, leave);
+  }
+}
+
+async function start(running: Running): Promise<void> {
+  const { work, batch, following } = running;
+  try {
+    await makeFolders(running);
+    if (work.rounds.length > 0) return await goOn(running);
+    const { options, tasksPerJob, parallel } = batch.cluster!.plan;
+    await beginRound(running, { number: 0, attempt: 0, options, tasksPerJob, parallel, units: null });
+  } catch (error) {
+    if (!(error instanceof Interrupted) || following.leave.aborted) throw error;
+    await endUnsubmitted(running);
+  }
+}
+
+async function run(cluster: Cluster, batch: Batch, following: Following): Promise<'finished' | 'left'> {
+  // not the folder above: where that is gone, another process has ended the job, and nothing may start again
+  await mkdir(batch.folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  await chmod(batch.folder, 0o755);
+  const memory = openMemory(batch.folder);
+  const units = await openUnits(batch);
+  const deliverer = await createDeliverer(batch.taskFolder, units);
+  const work = createWork({ batch, memory, deliverer, following });
+  const ring = createBell();
+  const running: Running = {
+    ...{ cluster, batch, following, memory, units, deliverer, work },
+    journals: createJournalReader({ cluster, batch, work, wake: ring.wake }),
+    signal: AbortSignal.any([following.leave, following.stop]),
+    say: following.say,
+    arrays: [],
+    lastChange: Date.now(),
+  };
+  for (const one of [following.stop, following.leave]) one.addEventListener('abort', ring.wake);
+  try {
+    await start(running);
+    return await follow(running, ring);
+  } catch (error) {
+    if (error instanceof Interrupted && following.leave.aborted) return 'left';
+    throw error instanceof SudoRefused ? new RunnerProblem(error.message) : error;
+  } finally {
+    for (const one of [following.stop, following.leave]) one.removeEventListener('abort', ring.wake);
+    running.journals.close();
+    await units.close();
+  }
+}
+
+/** Cancels what a batch may still have on the cluster, without waiting for it. */
+async function endBatch(cluster: Cluster, folder: string): Promise<void> {
+  const { entries } = openMemory(folder);
+  if (entries.some((entry) => 'done' in entry)) return;
+  const ids = new Map(entries.flatMap((one) => ('submitted' in one ? [[one.submitted.token, one.submitted.id]] : [])));
+  for (const entry of entries) {
+    if (!('intent' in entry) || ids.has(entry.intent.token)) continue;
+    const id = await cluster.queue.find(entry.intent.token);
+    if (id) ids.set(entry.intent.token, id);
+  }
+  await cancel({ cluster }, [...ids.values()]);
+}
+
+export const createSlurmRunner = (cluster: Cluster): Runner => ({
+  run: (batch, following) => run(cluster, batch, following),
+  async end(folder) {
+    const names = await readdir(folder).catch(() => []);
+    for (const name of names) await endBatch(cluster, join(folder, name));
+  },
+});

@@ -1,0 +1,77 @@
+/**
+ * Learns from the scheduler which packs are over, and how they ended.
+ *
+ * A job that the queue has shown and shows no more is over; accounting may still know how it ended. One that it never
+ * showed may just not be for the service to see.
+ */
+import { type QueuedElement, type QueuedJobs, stateKind } from '../../engine/slurm/states.ts';
+import type { Cluster } from './cluster.ts';
+import type { Memory } from './memory.ts';
+import type { QueueReading } from './queue.ts';
+import type { Pack } from './rounds.ts';
+import type { JobArray } from './submission.ts';
+import type { Work } from './work.ts';
+
+interface Parts {
+  cluster: Pick<Cluster, 'queue'>;
+  memory: Memory;
+  work: Work;
+  arrays: JobArray[];
+}
+
+interface Submitted {
+  pack: Pack;
+  array: JobArray & { id: number };
+}
+
+export const arrayOf = (arrays: JobArray[], { round, index }: Pack): JobArray | undefined =>
+  arrays.find((array) => array.round === round.plan.number && index >= array.base && index < array.base + array.count);
+
+/** The scheduler counts the elements of an array from 0; a job that is none is its own only element. */
+function elementIn(jobs: QueuedJobs, { pack, array }: Submitted): QueuedElement | undefined {
+  const job = jobs.get(array.id);
+  return job?.elements.get(array.count === 1 ? 0 : pack.index - array.base) ?? job?.rest ?? undefined;
+}
+
+/** Packs whose end is not known, with the scheduler's job that they are part of. */
+const underWay = ({ work, arrays }: Parts): Submitted[] =>
+  work.open().flatMap((pack) => {
+    const array = arrayOf(arrays, pack);
+    return pack.over || array?.id === undefined ? [] : [{ pack, array: array as Submitted['array'] }];
+  });
+
+function takeElement(pack: Pack, { jobId, state, node }: QueuedElement): void {
+  pack.schedulerJob ??= jobId;
+  const { finished, kind } = stateKind(state);
+  if (node !== '') pack.ran = true;
+  if (finished) pack.over = { kind, since: Date.now() };
+}
+
+/** What the queue has forgotten. */
+async function askHistory({ cluster }: Parts, forgotten: Submitted[]): Promise<void> {
+  if (forgotten.length === 0) return;
+  const known = await cluster.queue.history([...new Set(forgotten.map(({ array }) => array.id))]);
+  for (const one of forgotten) {
+    const element = elementIn(known, one);
+    const told = element && stateKind(element.state);
+    if (told && !told.finished) continue;
+    one.pack.ran = true;
+    one.pack.over = { kind: told?.kind ?? 'gone', since: Date.now() };
+  }
+}
+
+export async function takeReading(parts: Parts, reading: QueueReading): Promise<void> {
+  if ('problem' in reading) return;
+  const forgotten: Submitted[] = [];
+  for (const one of underWay(parts)) {
+    const { pack, array } = one;
+    if (reading.jobs.has(array.id) && !array.seen) {
+      parts.memory.add({ seen: array.token });
+      array.seen = true;
+    }
+    const element = elementIn(reading.jobs, one);
+    if (element) takeElement(pack, element);
+    else if (array.seen || reading.complete) forgotten.push(one);
+  }
+  await askHistory(parts, forgotten);
+}

@@ -1,0 +1,209 @@
+/**
+ * A batch under way on a cluster: its rounds and packs, what is known of each unit, and what follows from that. Knows no
+ * clock and asks nobody; runner.ts does.
+ */
+import { batchesOf } from '../../engine/slurm/batching.ts';
+import { executorError } from '../../engine/slurm/executor-error.ts';
+import { retryOptions } from '../../engine/slurm/retry.ts';
+import type { SlurmOptions } from '../../engine/slurm/options.ts';
+import type { Batch } from '../batch.ts';
+import type { JournalRecord, UnitEnd } from '../journal.ts';
+import type { Following } from '../runner.ts';
+import type { Deliverer } from './deliver.ts';
+import type { AgainEntry, Memory, RoundPlan } from './memory.ts';
+import { newRecords, takeRecord } from './packs.ts';
+import { type Pack, packPrefix, type Round, roundOf } from './rounds.ts';
+import { type PackOutcome, settlePack, unbegun } from './verdict.ts';
+
+const MOST_ROUNDS = 20;
+
+export interface WorkParts {
+  batch: Batch;
+  memory: Memory;
+  deliverer: Deliverer;
+  following: Following;
+}
+
+export interface Work {
+  rounds: Round[];
+  /** Packs that are not settled. */
+  open(): Pack[];
+  /** New bytes of the journal of a worker; false when they say nothing new. */
+  take(file: string, piece: { offset: number; data: Buffer }): Promise<boolean>;
+  /** A pack is over; `kind` is how the scheduler says it ended. */
+  settle(pack: Pack, outcome: Pick<PackOutcome, 'kind' | 'errors' | 'now'>): Promise<void>;
+  /** All units of a round that could not be submitted have failed. */
+  giveUp(round: Round, words: string, now: number): void;
+  /** The next round, where units are to run again; to be written and then begun. */
+  nextPlan(): RoundPlan | undefined;
+  begin(plan: RoundPlan): Round;
+  /** Tells the job what happened since the last call. */
+  report(): Promise<void>;
+}
+
+const keyOf = (round: number, number: number) => `${round}:${number}`;
+
+export function createWork({ batch, memory, deliverer, following }: WorkParts): Work {
+  const rounds: Round[] = [];
+  const packOf = new Map<string, { pack: Pack; journal: Pack['journals'][number] }>();
+  /** Units that moved on to a later round, by the round they left. */
+  const movedOn = new Set<string>();
+  let again: AgainEntry[] = [];
+  let news: JournalRecord[] = [];
+  let complained = false;
+
+  const stopped = () => following.stop.aborted;
+
+  function addRound(plan: RoundPlan): Round {
+    const round = roundOf(plan, batch.folder, batch.total);
+    rounds.push(round);
+    for (const pack of round.packs) for (const journal of pack.journals) packOf.set(journal.file, { pack, journal });
+    const taken = new Set(plan.units ?? []);
+    again = again.filter((entry) => !taken.has(entry.number));
+    return round;
+  }
+
+  function addAgain(entries: AgainEntry[]): void {
+    for (const { round, number } of entries) movedOn.add(keyOf(round, number));
+    again.push(...entries);
+  }
+
+  function remember(entries: AgainEntry[]): void {
+    if (entries.length === 0) return;
+    memory.add({ again: entries });
+    addAgain(entries);
+  }
+
+  function take(pack: Pack, ends: UnitEnd[]): void {
+    for (const end of ends) pack.ended.add(end.end);
+    pack.settled = true;
+    news.push(...ends);
+  }
+
+  const packNamed = (name: string) => rounds.flatMap((round) => round.packs).find((pack) => pack.name === name)!;
+
+  /** More of what a unit lacked, where its task asks for that and there is more to be had. */
+  const mayRetry = (pack: Pack, cause: 'memory' | 'time_limit') =>
+    !stopped() && retryOptions(pack.round.plan.options, pack.round.plan.attempt, cause) !== undefined;
+
+  const taking = {
+    deliverer,
+    runsAgain: (pack: Pack, number: number) => movedOn.has(keyOf(pack.round.plan.number, number)),
+    retry(pack: Pack, number: number): boolean {
+      if (!mayRetry(pack, 'memory')) return false;
+      remember([{ number, why: 'memory', round: pack.round.plan.number }]);
+      return true;
+    },
+  };
+
+  /** The first scheduler job with something to say counts. */
+  function complain(text: string | null): void {
+    if (text === null || complained) return;
+    complained = true;
+    following.onExecutorError?.(text);
+  }
+
+  /** What the scheduler's job wrote itself becomes files; gives what of it somebody should know. */
+  async function keepStreams(pack: Pack, errors: string): Promise<string | null> {
+    const name = `${packPrefix(batch, pack.index)}-slurm-${pack.schedulerJob ?? 'unknown'}`;
+    const of = (which: 'out' | 'err') => pack.journals.map((journal) => journal[which]).join('');
+    const err = of('err') === '' ? errors : of('err');
+    if (of('out') !== '' || err !== '') {
+      await deliverer.text(`${name}.out`, of('out'));
+      await deliverer.text(`${name}.err`, err);
+    }
+    return executorError(err);
+  }
+
+  for (const entry of memory.entries) {
+    if ('round' in entry) addRound(entry.round);
+    else if ('again' in entry) addAgain(entry.again);
+    else if ('settled' in entry) {
+      take(packNamed(entry.settled), entry.ends);
+      complain(entry.complaint ?? null);
+    }
+  }
+
+  return {
+    rounds,
+    open: () => rounds.flatMap((round) => round.packs.filter((pack) => !pack.settled)),
+    async take(file, piece) {
+      const known = packOf.get(file);
+      if (!known) return false;
+      const records = newRecords(known.journal, piece);
+      for (const record of records) news.push(...(await takeRecord(taking, known.pack, known.journal, record)));
+      return records.length > 0;
+    },
+    async settle(pack, { kind, errors, now }) {
+      const runsAgain = (number: number) => taking.runsAgain(pack, number);
+      const verdict = settlePack({
+        kind,
+        errors,
+        now,
+        units: pack.units.filter((number) => !runsAgain(number)),
+        started: pack.started,
+        ended: pack.ended,
+        held: pack.held.filter((end) => !runsAgain(end.end)),
+        stopped: stopped(),
+        retries: (cause) => mayRetry(pack, cause),
+      });
+      const place = { node: pack.node, scheduler_job: pack.schedulerJob };
+      const ends: UnitEnd[] = [];
+      for (const end of verdict.ends) {
+        const placed = { ...end, ...place };
+        // the files of those that the worker still told of are there already
+        const isNew = pack.started.has(end.end) && !pack.held.some((one) => one.end === end.end);
+        ends.push(isNew ? await deliverer.unit(placed) : placed);
+      }
+      remember(verdict.again.map((one) => ({ ...one, round: pack.round.plan.number })));
+      const complaint = await keepStreams(pack, errors);
+      memory.add({ settled: pack.name, ends, ...(complaint === null ? {} : { complaint }) });
+      take(pack, ends);
+      complain(complaint);
+    },
+    giveUp(round, words, now) {
+      for (const pack of round.packs.filter((one) => !one.settled)) {
+        const ends = pack.units
+          .filter((number) => !pack.ended.has(number))
+          .map((number) => unbegun(number, now, words));
+        memory.add({ settled: pack.name, ends });
+        take(pack, ends);
+      }
+    },
+    nextPlan() {
+      const [first] = again;
+      if (!first || stopped()) return undefined;
+      const alike = again.filter((entry) => entry.why === first.why && entry.round === first.round);
+      const { plan } = rounds.find((round) => round.plan.number === first.round)!;
+      const units = alike.map((entry) => entry.number).sort((one, other) => one - other);
+      const common = { ...plan, number: rounds.length, units };
+      if (first.why === 'unstarted') return common;
+      const options = retryOptions(plan.options, plan.attempt, first.why) ?? plan.options;
+      return { ...common, attempt: plan.attempt + 1, options, ...packing(options, units.length, batch.single, plan) };
+    },
+    begin(plan) {
+      memory.add({ round: plan });
+      return addRound(plan);
+    },
+    async report() {
+      if (news.length === 0) return;
+      const records = news;
+      news = [];
+      await following.onRecords(records);
+    },
+  };
+}
+
+/** Units that need more memory than before may not fit into one job as they did. */
+function packing(
+  options: SlurmOptions,
+  total: number,
+  single: boolean,
+  before: RoundPlan,
+): Pick<RoundPlan, 'tasksPerJob' | 'parallel'> {
+  const packed = batchesOf(options, total, single);
+  return 'problem' in packed ? before : { tasksPerJob: packed.tasksPerJob, parallel: packed.parallel };
+}
+
+/** A batch whose nodes die again and again ends one day. */
+export const mayBegin = (plan: RoundPlan) => plan.number < MOST_ROUNDS;

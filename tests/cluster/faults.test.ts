@@ -1,0 +1,201 @@
+/** The service, the connection, the controller and the nodes fail while jobs run on a real cluster. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
+
+import { until } from '../../packages/server/test/support/lab.ts';
+import { everyTask, storyOf } from '../support/every-task.ts';
+import { expectNothingLeft, isOver, submitNew, submitParallel, undisturbed } from '../support/faults.ts';
+import type { House } from '../support/house.ts';
+import { killNode, type Node, squeue, startController, stopController, tidy } from './support/cluster.ts';
+import { type ClusterType, openClusterHouse } from './support/cluster-house.ts';
+import { holdingAnswers, killSshConnections, losingAnswers, startSshd, stopSshd } from './support/faults.ts';
+import { throughSudo } from './support/place.ts';
+
+const KILLS = process.env['LONG'] ? 9 : 2;
+const AWAY_MS = process.env['LONG'] ? 60_000 : 12_000;
+const TYPES: ClusterType[] = ['slurm_sudo', 'slurm_ssh'];
+
+describe.each(TYPES)('%s', (type) => {
+  let house: House;
+  beforeAll(async () => {
+    house = await openClusterHouse({ type });
+  });
+  afterAll(() => house.close());
+  afterEach(tidy);
+
+  const startsOf = (url: string) => house.lab.starts().filter((start) => start.url === house.lab.urlOf(url)).length;
+  const unitsOf = async ({ dataset, flow }: { dataset: number; flow: { steps: number[] } }) =>
+    (await house.lab.units(dataset, flow.steps[0]!)).units as {
+      status: string;
+      cause: string | null;
+      message: string | null;
+      node: string;
+    }[];
+  const gateOf = (name: string) => join(house.lab.root, `gate-${name}-${type}`);
+  const watched = () => onTestFailed(() => console.error(house.output()));
+
+  it(`killed ${KILLS} times, jobs end as if nobody had killed anything`, async () => {
+    watched();
+    const flow = await everyTask(house.lab);
+    const expected = await undisturbed(house, flow);
+    expect(expected.story.status).toBe('done');
+    for (let kills = 0; kills < KILLS;) {
+      const id = await submitNew(house, flow);
+      for (; kills < KILLS && !(await isOver(house, id)); kills++) {
+        await sleep(200 + 3000 * Math.random());
+        await house.kill();
+        await sleep(1000 * Math.random());
+        await house.start();
+      }
+      await house.lab.end(id, 120);
+      await expectNothingLeft(house);
+      expect(await storyOf(house, id)).toEqual(expected.story);
+    }
+  }, 600_000);
+
+  it('killed between sbatch and its answer, the job is found again and submitted once', async () => {
+    watched();
+    const before = (await squeue()).length;
+    const held = await holdingAnswers('sbatch');
+    let job;
+    try {
+      job = await submitParallel(house, ['once 1', 'once 2'], {
+        meta_parallel: { tasks_per_job: 1, parallel_tasks_per_job: 1 },
+      });
+      await until('sbatch to have submitted', () => held.waiting() === 1, 30);
+      await house.kill();
+    } finally {
+      await held.release();
+    }
+    await house.start();
+    expect(await house.lab.end(job.id, 60)).toMatchObject({ status: 'done' });
+    expect([startsOf('once 1'), startsOf('once 2')]).toEqual([1, 1]);
+    expect((await squeue()).length - before).toBe(2);
+  });
+
+  it('an sbatch whose answer is lost is not done twice', async () => {
+    watched();
+    const undo = await losingAnswers(
+      'sbatch',
+      'sbatch: error: Batch job submission failed: Socket timed out on send/recv operation',
+    );
+    let job;
+    try {
+      job = await submitParallel(house, ['lost answer'], {});
+      expect(await house.lab.end(job.id, 60)).toMatchObject({ status: 'done' });
+    } finally {
+      await undo();
+    }
+    expect(startsOf('lost answer')).toBe(1);
+  });
+
+  it(`a controller that is away for ${AWAY_MS / 1000} s is waited for`, async () => {
+    watched();
+    const gate = gateOf('controller');
+    const running = await submitParallel(house, ['ctld'], { plan: { '*': { wait_for: gate } } });
+    await until('the unit to run', () => startsOf('ctld') === 1, 30);
+    await stopController();
+    const late = await submitParallel(house, ['submitted meanwhile'], {});
+    await sleep(AWAY_MS);
+    writeFileSync(gate, '');
+    await startController();
+    for (const { id } of [running, late]) expect(await house.lab.end(id, 90)).toMatchObject({ status: 'done' });
+    expect([startsOf('ctld'), startsOf('submitted meanwhile')]).toEqual([1, 1]);
+  }, 240_000);
+
+  it('a node that fails loses the unit it ran; what had not begun there runs elsewhere', async () => {
+    watched();
+    const gate = gateOf('node');
+    const names = Array.from({ length: 8 }, (_, index) => `node ${index}`);
+    const job = await submitParallel(house, names, {
+      plan: { '*': { wait_for: gate } },
+      // a job takes all of a node, and runs its two units one after the other
+      meta_parallel: { cpus_per_task: 16, tasks_per_job: 2, parallel_tasks_per_job: 1 },
+    });
+    await until('a unit on each node', () => [0, 2, 4, 6].every((index) => startsOf(`node ${index}`) === 1), 40);
+    const lines = await squeue();
+    const { schedulerNode } = await until('the node of the first unit', async () => {
+      const [first] = await unitsOf(job);
+      const id = lines.find((line) => line.state === 'RUNNING' && line.index === '0')?.node;
+      return first && id ? { schedulerNode: id } : undefined;
+    });
+    await killNode(schedulerNode as Node);
+    writeFileSync(gate, '');
+    const ended = await house.lab.end(job.id, 150);
+    expect(ended).toMatchObject({ status: 'failed', failure: { kind: 'task', num_images: 1 } });
+    const units = await unitsOf(job);
+    expect(units[0]).toMatchObject({ status: 'failed', cause: 'lost', message: expect.stringMatching(/node/i) });
+    expect(units.slice(1).map(({ status }) => status)).toEqual(Array(7).fill('done'));
+    expect(names.map(startsOf)).toEqual(Array(8).fill(1));
+  }, 240_000);
+
+  it('a job that is cancelled in Slurm has failed, and says who did not do it', async () => {
+    watched();
+    const job = await submitParallel(house, ['cancelled'], { plan: { '*': { sleep: 100 } } });
+    await until('the unit to run', () => startsOf('cancelled') === 1, 30);
+    const [line] = (await squeue()).filter((one) => one.state === 'RUNNING');
+    await throughSudo('alice', ['scancel', String(line!.job)]);
+    expect(await house.lab.end(job.id, 60)).toMatchObject({ status: 'failed', failure: { kind: 'task' } });
+    expect(await unitsOf(job)).toMatchObject([
+      { status: 'failed', cause: 'stopped', message: expect.stringMatching(/cancelled in Slurm/) },
+    ]);
+  });
+
+  it('a unit over its memory is told apart from its neighbours, and has another attempt where the task asks for it', async () => {
+    watched();
+    const { lab } = house;
+    const plan = { [lab.urlOf('greedy')]: { allocate: 250, sleep: 2 }, '*': { sleep: 1 } };
+    const meta_parallel = { mem: 100, tasks_per_job: 2, parallel_tasks_per_job: 2 };
+    const job = await submitParallel(house, ['greedy', 'modest'], { plan, meta_parallel });
+    await lab.end(job.id, 60);
+    expect(await unitsOf(job)).toMatchObject([{ status: 'failed', cause: 'memory' }, { status: 'done' }]);
+    const more = { ...meta_parallel, retry: { times: 2, mem_factor: 2, max_mem: 500 } };
+    const again = await submitParallel(house, ['greedy', 'modest'], { plan, meta_parallel: more });
+    expect(await lab.end(again.id, 90)).toMatchObject({ status: 'done' });
+    expect([startsOf('greedy'), startsOf('modest')]).toEqual([4, 2]);
+  }, 200_000);
+
+  it('a stopped job is cancelled in Slurm, and its history is settled', async () => {
+    watched();
+    const job = await submitParallel(house, ['stop 1', 'stop 2'], {
+      plan: { '*': { sleep: 100 } },
+      meta_parallel: { tasks_per_job: 2, parallel_tasks_per_job: 1 },
+    });
+    await until('the first unit to run', () => startsOf('stop 1') === 1, 30);
+    await house.lab.owner.client.post(`/api/v2/job/${job.id}/stop/`);
+    expect(await house.lab.end(job.id, 60)).toMatchObject({ status: 'failed', failure: { kind: 'stopped' } });
+    expect(await unitsOf(job)).toMatchObject([{ cause: 'stopped' }, { cause: 'stopped' }]);
+    expect(startsOf('stop 2')).toBe(0);
+    await expect
+      .poll(async () => (await squeue()).filter((one) => one.state === 'RUNNING'), { timeout: 20_000 })
+      .toEqual([]);
+  });
+});
+
+describe('slurm_ssh', () => {
+  let house: House;
+  beforeAll(async () => {
+    house = await openClusterHouse({ type: 'slurm_ssh' });
+  });
+  afterAll(() => house.close());
+
+  it('a job survives that its connection breaks, and that nobody can log in for a while', async () => {
+    onTestFailed(() => console.error(house.output()));
+    const gate = join(house.lab.root, 'gate-ssh');
+    const job = await submitParallel(house, ['far 1', 'far 2'], {
+      plan: { '*': { wait_for: gate } },
+      meta_parallel: { tasks_per_job: 1, parallel_tasks_per_job: 1 },
+    });
+    await until('both units to run', () => house.lab.starts().length === 2, 30);
+    await killSshConnections();
+    await stopSshd();
+    writeFileSync(gate, '');
+    await sleep(5000);
+    await startSshd();
+    expect(await house.lab.end(job.id, 120)).toMatchObject({ status: 'done' });
+    expect(house.lab.starts()).toHaveLength(2);
+  }, 200_000);
+});

@@ -1,0 +1,199 @@
+/** Jobs on a real Slurm cluster, through sudo and through SSH: what they leave, and what they cost. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
+
+import { until } from '../../packages/server/test/support/lab.ts';
+import { everyTask, storyOf, zipOf } from '../support/every-task.ts';
+import { expectNothingLeft, submit, submitNew, submitParallel } from '../support/faults.ts';
+import { type House, openHouse } from '../support/house.ts';
+import { type ClusterType, openClusterHouse } from './support/cluster-house.ts';
+import { now, sshCommands, sudoCommands } from './support/counters.ts';
+import { stale } from './support/faults.ts';
+
+type Story = Awaited<ReturnType<typeof storyOf>>;
+
+const PATIENCE = { timeout: 20_000 };
+const TYPES: ClusterType[] = ['slurm_sudo', 'slurm_ssh'];
+const UNITS = process.env['LONG'] ? 1000 : 200;
+
+/** The same everywhere: images by their names, and files without those of the scheduler. */
+const comparable = ({ images, history, files, starts }: Story, root: string) =>
+  JSON.parse(
+    JSON.stringify({
+      images,
+      history: history.map(({ logfile: _, ...row }) => row),
+      files: files!.filter((name) => !name.includes('-slurm-')),
+      starts,
+    })
+      .replaceAll(root, '')
+      // how many units share a job is another question
+      .replaceAll(/par-\d{6}-/g, 'par-'),
+  ) as object;
+
+let expected: object;
+beforeAll(async () => {
+  const house = await openHouse({ database: 'given' });
+  try {
+    const id = await submitNew(house, await everyTask(house.lab));
+    await house.lab.end(id, 60);
+    await until('the zip of the job', () => zipOf(house, id));
+    expected = comparable(await storyOf(house, id), house.lab.root);
+  } finally {
+    await house.close();
+  }
+});
+
+describe.each(TYPES)('%s', (type) => {
+  let house: House;
+  let slow: Awaited<ReturnType<typeof submitParallel>>;
+  beforeAll(async () => {
+    house = await openClusterHouse({ type });
+    // Slurm counts minutes, so this goes on beside all the others
+    slow = await submitParallel(house, ['slow', 'quick', 'late'], {
+      meta_parallel: { time: '00:01:00', tasks_per_job: 3, parallel_tasks_per_job: 1 },
+      plan: { [house.lab.urlOf('slow')]: { print: 'on my way', sleep: 300 }, '*': {} },
+    });
+  });
+  afterAll(() => house.close());
+
+  it('runs a workflow with every task type, with the same outcome as on one machine', async () => {
+    onTestFailed(() => console.error(house.output()));
+    const id = await submitNew(house, await everyTask(house.lab));
+    const job = await house.lab.end(id, 100);
+    expect([job.status, job.log]).toEqual(['done', job.log]);
+    await expectNothingLeft(house);
+    const story = await storyOf(house, id);
+    expect(comparable(story, house.lab.root)).toEqual(expected);
+    const ofCorrection = story.files!.filter((name) => name.startsWith('1_correct/') && name.includes('-slurm-'));
+    expect(ofCorrection).toEqual([
+      '1_correct/par-000000-slurm-ID.err',
+      '1_correct/par-000000-slurm-ID.out',
+      '1_correct/par-000000-slurm-submit.sh',
+      '1_correct/par-000001-slurm-ID.err',
+      '1_correct/par-000001-slurm-ID.out',
+    ]);
+    const records = await house.db
+      .selectFrom('accounting_records_slurm')
+      .select(['slurm_job_ids', 'user_id', 'resource_id'])
+      .where('fractal_job_id', '=', id)
+      .execute();
+    // two phases of two tasks and one of four others
+    expect(records).toHaveLength(8);
+    for (const { slurm_job_ids, ...record } of records) {
+      expect(slurm_job_ids).toEqual([expect.any(Number)]);
+      expect(record).toEqual({ user_id: house.lab.owner.id, resource_id: house.lab.resource_id });
+    }
+    const units = await house.db
+      .selectFrom('history_units')
+      .innerJoin('history_runs', 'history_runs.id', 'history_units.history_run_id')
+      .select(['node', 'scheduler_job_id', 'memory_limit_bytes'])
+      .where('job_id', '=', id)
+      .execute();
+    for (const unit of units) {
+      expect(unit).toEqual({
+        node: expect.stringMatching(/./),
+        scheduler_job_id: expect.any(Number),
+        memory_limit_bytes: 100 * 2 ** 20,
+      });
+    }
+    expect(job.executor_error_log).toBeNull();
+  });
+
+  it('a unit runs as the person, in the folder of its task, with its own CPUs and the cache folder', async () => {
+    const { lab } = house;
+    const { id, dataset, flow } = await submitParallel(house, ['a'], {
+      plan: { '*': { environ: true } },
+      meta_parallel: { cpus_per_task: 2 },
+    });
+    const job = await lab.end(id);
+    expect([job.status, job.log]).toEqual(['done', job.log]);
+    const { units } = await lab.units(dataset, flow.steps[0]!);
+    const log = readFileSync((units as { logfile: string }[])[0]!.logfile, 'utf8');
+    const { environ, cwd } = JSON.parse(log.trim()) as { environ: Record<string, string>; cwd: string };
+    expect(environ).toMatchObject({
+      LOGNAME: 'alice',
+      SLURM_CPUS_PER_TASK: '2',
+      FRACTAL_CACHE_DIR: join(lab.root, 'fractal/.fractal_cache'),
+    });
+    expect(cwd.startsWith(job.working_dir_user as string)).toBe(true);
+    expect(Object.keys(environ).filter((name) => /POSTGRES|JWT|SERVICE_/.test(name))).toEqual([]);
+  });
+
+  it(`${UNITS} units cost at most 30 commands on the cluster, whatever the number of units in a job`, async () => {
+    onTestFailed(() => console.error(house.output()));
+    const { lab } = house;
+    for (const [tasks_per_job, parallel_tasks_per_job] of [
+      [1, 1],
+      [50, 8],
+    ]) {
+      const images = Array.from({ length: UNITS }, (_, index) => `image ${index}`);
+      const since = now();
+      const flow = await lab.workflow([
+        { type: 'parallel', meta_parallel: { tasks_per_job, parallel_tasks_per_job, mem: 10 } },
+      ]);
+      const dataset = await lab.dataset(images);
+      const id = await submit(house, flow, dataset);
+      const job = await lab.end(id, 400);
+      expect([job.status, job.log]).toEqual(['done', job.log]);
+      const commands = type === 'slurm_sudo' ? sudoCommands(since) : sshCommands(since);
+      const counted = commands.filter(({ command }) => !/\bsqueue\b/.test(command));
+      console.log(
+        `${type}, ${tasks_per_job} units a job: ${counted.length} commands, ${commands.length} with the queue`,
+      );
+      expect(counted.length).toBeLessThanOrEqual(30);
+      expect(
+        new Set(
+          lab
+            .starts()
+            .filter((start) => start.url?.includes('image '))
+            .map(({ out }) => out),
+        ).size,
+      ).toBe(lab.starts().filter((start) => start.url?.includes('image ')).length);
+    }
+  }, 900_000);
+
+  it('a result that the file system shows some seconds late is waited for', async () => {
+    const { lab } = house;
+    const gate = join(lab.root, `late-${type}`);
+    const { id } = await submitParallel(house, ['b'], { plan: { '*': { wait_for: gate } } });
+    const { working_dir_user } = await lab.job(id);
+    await expect
+      .poll(() => lab.starts().some(({ out }) => out.startsWith(working_dir_user as string)), PATIENCE)
+      .toBe(true);
+    const undo = await stale(lab.root, type === 'slurm_ssh' ? 'ssh' : house.server().process.pid!);
+    writeFileSync(gate, '');
+    setTimeout(() => void undo(), 4000);
+    const job = await lab.end(id, 60);
+    expect([job.status, job.log]).toEqual(['done', job.log]);
+  });
+
+  it('the queue is shown, and says why a job waits', async () => {
+    const { lab } = house;
+    const { client } = lab.owner;
+    const { id } = await submitParallel(house, ['c'], {
+      plan: { '*': {} },
+      meta_parallel: { nodelist: 'n1,n2', nodes: 2 },
+    });
+    const { status, text } = await client.get('/api/v2/job/squeue/', { query: { scope: 'user' } });
+    expect([status, text]).toEqual([200, expect.stringContaining('JOBID')]);
+    const { body } = await client.get(`${lab.base}/job/${id}/queue/`);
+    expect(body).toMatchObject({ state: expect.stringMatching(/waiting|running|ended/) });
+    const job = await lab.end(id, 60);
+    expect([job.status, job.log]).toEqual(['done', job.log]);
+  });
+
+  it('a unit over its time has failed and says so; those after it in the same job run all the same', async () => {
+    const { lab } = house;
+    const job = await lab.end(slow.id, 150);
+    expect([job.status, job.failure]).toEqual(['failed', expect.objectContaining({ kind: 'task', num_images: 1 })]);
+    const { units } = await lab.units(slow.dataset, slow.flow.steps[0]!);
+    expect(units).toMatchObject([
+      { status: 'failed', cause: 'time_limit', message: expect.stringMatching(/time limit(.|\n)*on my way/) },
+      { status: 'done', cause: null },
+      { status: 'done', cause: null },
+    ]);
+    expect(lab.starts().filter(({ url }) => url === lab.urlOf('late'))).toHaveLength(1);
+  }, 200_000);
+});

@@ -1,0 +1,190 @@
+/** Task packages on a cluster: beside the service for people who come through sudo, on the other machine by SSH. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { dataFolder } from '../../packages/server/test/support/lab.ts';
+import { buildWheel, goodFiles, uploadForm } from '../support/wheels.ts';
+import { killSshConnections, startSshd, stopSshd } from './support/faults.ts';
+import { asUser, must, SSH } from './support/place.ts';
+import { type Bench, type Collector, type Kind, openBench } from './support/task-groups.ts';
+
+let bench: Bench;
+let versions = 0;
+// what is made must be readable for others though the service has been started like this
+const umask = process.umask(0o077);
+afterAll(() => void process.umask(umask));
+
+beforeAll(async () => {
+  bench = await openBench();
+});
+
+const wheels = dataFolder();
+
+function wheelForm(files: Record<string, string> = goodFiles('on_cluster')): FormData {
+  return uploadForm(buildWheel(wheels, { name: 'on_cluster', version: `1.0.${++versions}`, files }));
+}
+
+const pathOf = ({ base, id }: Collector) => join(base, String(id), 'on-cluster', `1.0.${versions}`);
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+const states = (activity: { steps: { name: string; status: string }[] }) =>
+  activity.steps.map(({ name, status }) => `${name}: ${status}`);
+const filesBelow = (path: string) => (existsSync(path) ? readdirSync(path, { recursive: true }) : []);
+const ownerOf = async (path: string) => (await must(['stat', '-c', '%U', path])).trim();
+/** Runs a command as it is stored, a text with words, as somebody else than whoever installed it. */
+const outputOf = async (command: string) => asUser('bob', ['sh', '-c', command]);
+
+describe.each<{ kind: Kind; account: string; first: string[] }>([
+  { kind: 'slurm_sudo', account: 'root', first: [] },
+  { kind: 'slurm_ssh', account: 'alice', first: ['connect'] },
+])('on a $kind resource', ({ kind, account, first }) => {
+  let person: Collector;
+  beforeAll(async () => {
+    person = await bench.person(kind);
+  });
+
+  it('a wheel is collected, deactivated, reactivated, reset and deleted', async () => {
+    const { activity, group } = await person.collected(wheelForm());
+    const path = pathOf(person);
+    expect(group).toMatchObject({
+      path,
+      venv_path: join(path, 'venv'),
+      archive_path: join(path, `on_cluster-1.0.${versions}-py3-none-any.whl`),
+      active: true,
+    });
+    const done = (...names: string[]) => [...first, ...names].map((name) => `${name}: OK`);
+    expect(states(activity).filter((state) => !state.endsWith('skipped'))).toEqual(
+      done('folder', 'environment', 'package', 'freeze', 'tasks', 'permissions'),
+    );
+    expect(readFileSync(join(path, 'fractal_task_group_id.txt'), 'utf8')).toBe(String(group.id));
+    expect([await ownerOf(path), await ownerOf(group.archive_path)]).toEqual([account, account]);
+    for (const folder of [person.base, dirname(dirname(path)), dirname(path), path, group.venv_path]) {
+      expect([folder, modeOf(folder)]).toEqual([folder, '755']);
+    }
+    expect([modeOf(group.archive_path), modeOf(join(path, 'fractal_task_group_id.txt'))]).toEqual(['644', '644']);
+    const [{ command_parallel: command, id: task }] = group.task_list;
+    expect(await outputOf(command)).toMatchObject({ code: 0, stdout: 'hello\n' });
+
+    const off = await person.act(group.id, 'deactivate');
+    expect([off.status, states(off)]).toEqual(['OK', done('check', 'remove environment')]);
+    expect(readdirSync(path).sort()).toEqual(['fractal_task_group_id.txt', group.archive_path.split('/').at(-1)]);
+    expect((await person.group(group.id)).active).toBe(false);
+
+    const on = await person.act(group.id, 'reactivate');
+    expect([on.status, states(on)]).toEqual(['OK', done('folder', 'environment', 'packages', 'permissions')]);
+    expect(await outputOf(command)).toMatchObject({ code: 0, stdout: 'hello\n' });
+
+    await person.act(group.id, 'deactivate');
+    expect((await person.reset(group.id)).status).toBe('OK');
+    expect(await person.group(group.id)).toMatchObject({
+      active: true,
+      task_list: [{ id: task, command_parallel: command }],
+    });
+    expect(await outputOf(command)).toMatchObject({ code: 0, stdout: 'hello\n' });
+
+    const gone = await person.act(group.id, 'delete');
+    expect([gone.status, gone.taskgroupv2_id, filesBelow(dirname(path))]).toEqual(['OK', null, []]);
+  });
+
+  it('a collection that fails leaves its log and nothing else', async () => {
+    const answer = await person.collect(wheelForm({ 'on_cluster/__init__.py': '' }));
+    const failed = await person.outcome(answer);
+    expect([failed.status, failed.taskgroupv2_id]).toEqual(['failed', null]);
+    expect(failed.log).toMatch(/Failed: The package on-cluster has no __FRACTAL_MANIFEST__\.json[^\n]*\n$/);
+    expect(filesBelow(dirname(pathOf(person)))).toEqual([]);
+  });
+
+  it('an environment that is gone, or is there already, is told as it is', async () => {
+    const { group } = await person.collected(wheelForm());
+    await must(['mv', group.venv_path, `${group.venv_path}-aside`]);
+    const off = await person.act(group.id, 'deactivate');
+    expect([off.status, off.log]).toEqual(['failed', expect.stringContaining(`${group.venv_path} is not there`)]);
+    expect((await person.group(group.id)).active).toBe(false);
+    await must(['mv', `${group.venv_path}-aside`, group.venv_path]);
+    const on = await person.act(group.id, 'reactivate');
+    expect([on.status, on.log]).toEqual(['failed', expect.stringContaining('something at')]);
+    expect([(await person.group(group.id)).active, existsSync(group.venv_path)]).toEqual([false, true]);
+  });
+});
+
+describe('what is in the way on the other machine', () => {
+  let alice: Collector;
+  beforeAll(async () => {
+    alice = await bench.person('slurm_ssh');
+  });
+
+  it('a folder of the same name fails the collection, and stays', async () => {
+    const form = wheelForm();
+    const path = pathOf(alice);
+    mkdirSync(path, { recursive: true, mode: 0o755 });
+    await must(['chown', '-R', 'alice', alice.base]);
+    const failed = await alice.outcome(await alice.collect(form));
+    expect([failed.status, failed.taskgroupv2_id]).toEqual(['failed', null]);
+    expect(failed.log).toContain(`The folder ${path} is there already`);
+    expect(existsSync(path)).toBe(true);
+  });
+
+  it('a folder that is closed to the account fails it with the reason', async () => {
+    const form = wheelForm();
+    await must(['install', '-d', '-m', '700', join(alice.base, String(alice.id))]);
+    await must(['chown', 'root', join(alice.base, String(alice.id))]);
+    const failed = await alice.outcome(await alice.collect(form));
+    expect([failed.status, failed.taskgroupv2_id]).toEqual(['failed', null]);
+    expect(failed.log).toMatch(/Permission denied/);
+  });
+
+  it('a key that the machine does not take fails it at once, and says what to check', async () => {
+    const stranger = await bench.person('slurm_ssh', { keyPath: SSH.keyOf('bob') });
+    const failed = await stranger.outcome(await stranger.collect(wheelForm()));
+    expect([failed.status, failed.taskgroupv2_id]).toEqual(['failed', null]);
+    expect(states(failed)[0]).toBe('connect: failed');
+    expect(failed.log).toMatch(/authorized_keys/);
+    expect(failed.log).not.toContain('starts over');
+  });
+});
+
+describe('when the connection breaks', () => {
+  let alice: Collector;
+  beforeAll(async () => {
+    alice = await bench.person('slurm_ssh');
+  });
+
+  it('in the middle of a collection, it starts over and ends well', async () => {
+    const answer = await alice.collect(wheelForm());
+    await alice.said(answer, 'Step environment');
+    await killSshConnections();
+    const over = await alice.outcome(answer);
+    expect([over.status, over.log]).toEqual(['OK', expect.stringContaining('this starts over')]);
+    const group = await alice.group(answer.body.taskgroupv2_id);
+    expect(await outputOf(group.task_list[0].command_parallel)).toMatchObject({ code: 0, stdout: 'hello\n' });
+    expect(readdirSync(dirname(group.path))).toEqual([`1.0.${versions}`]);
+  });
+
+  it('and nobody can log in for a while, it waits for the machine', async () => {
+    const answer = await alice.collect(wheelForm());
+    await alice.said(answer, 'Step environment');
+    await stopSshd();
+    try {
+      await alice.said(answer, 'Interrupted: ');
+    } finally {
+      await startSshd();
+    }
+    expect((await alice.outcome(answer)).status).toBe('OK');
+  });
+
+  it('and it stays away, the activity fails with words and the task group tells the truth', async () => {
+    const { group } = await alice.collected(wheelForm());
+    await stopSshd();
+    try {
+      const off = await alice.act(group.id, 'deactivate');
+      expect([off.status, off.log]).toEqual(['failed', expect.stringMatching(/Failed: Nobody answers at [^\n]+\n$/)]);
+      expect(await alice.group(group.id)).toMatchObject({ active: true });
+      const failed = await alice.outcome(await alice.collect(wheelForm()));
+      expect([failed.status, failed.taskgroupv2_id]).toEqual(['failed', null]);
+    } finally {
+      await startSshd();
+    }
+    expect((await alice.act(group.id, 'deactivate')).status).toBe('OK');
+  });
+});
