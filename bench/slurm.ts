@@ -54,7 +54,10 @@ async function measure(type: ClusterType): Promise<void> {
     const wall = seconds(one.began, one.last);
     line(`${type}: ${UNITS} units of ${SECONDS} s`, `${wall.toFixed(1)} s from plan to last end, ideal ${IDEAL} s`);
     line(`${type}: to the ideal`, ratio(wall / IDEAL));
-    line(`${type}: end of the last unit to the next task`, `${seconds(one.last, other.began).toFixed(2)} s to its plan`);
+    line(
+      `${type}: end of the last unit to the next task`,
+      `${seconds(one.last, other.began).toFixed(2)} s to its plan`,
+    );
     line(`${type}: to its first unit`, `${seconds(one.last, other.first).toFixed(2)} s`);
   } finally {
     await house.close();

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest'
 
 import { until } from '../../packages/server/test/support/lab.ts';
 import { everyTask, storyOf, zipOf } from '../support/every-task.ts';
-import { expectNothingLeft, submit, submitNew, submitParallel } from '../support/faults.ts';
+import { submit, submitNew, submitParallel } from '../support/faults.ts';
 import { type House, openHouse } from '../support/house.ts';
 import { type ClusterType, openClusterHouse } from './support/cluster-house.ts';
 import { now, sshCommands, sudoCommands } from './support/counters.ts';
@@ -63,7 +63,7 @@ describe.each(TYPES)('%s', (type) => {
     const id = await submitNew(house, await everyTask(house.lab));
     const job = await house.lab.end(id, 100);
     expect([job.status, job.log]).toEqual(['done', job.log]);
-    await expectNothingLeft(house);
+    await until('the zip of the job', () => zipOf(house, id));
     const story = await storyOf(house, id);
     expect(comparable(story, house.lab.root)).toEqual(expected);
     const ofCorrection = story.files!.filter((name) => name.startsWith('1_correct/') && name.includes('-slurm-'));

@@ -1,21 +1,17 @@
 /** Task packages on a cluster: beside the service for people who come through sudo, on the other machine by SSH. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { dataFolder } from '../../packages/server/test/support/lab.ts';
 import { buildWheel, goodFiles, uploadForm } from '../support/wheels.ts';
-import { killSshConnections, startSshd, stopSshd } from './support/faults.ts';
+import { killSshConnections, startSshd, stopSshd, type Undo } from './support/faults.ts';
 import { asUser, must, SSH } from './support/place.ts';
 import { type Bench, type Collector, type Kind, openBench } from './support/task-groups.ts';
 
 let bench: Bench;
 let versions = 0;
-// what is made must be readable for others though the service has been started like this
-const umask = process.umask(0o077);
-afterAll(() => void process.umask(umask));
-
 beforeAll(async () => {
   bench = await openBench();
 });
@@ -35,14 +31,31 @@ const ownerOf = async (path: string) => (await must(['stat', '-c', '%U', path]))
 /** Runs a command as it is stored, a text with words, as somebody else than whoever installed it. */
 const outputOf = async (command: string) => asUser('bob', ['sh', '-c', command]);
 
+/** What whoever installs makes, others cannot read. Gives back how it was. */
+const closed: Record<Kind, () => Promise<Undo>> = {
+  slurm_sudo: async () => {
+    const before = process.umask(0o077);
+    return async () => void process.umask(before);
+  },
+  slurm_ssh: async () => {
+    const file = (await asUser('alice', ['sh', '-c', 'echo ~/.bashrc'])).stdout.trim();
+    const before = readFileSync(file, 'utf8');
+    writeFileSync(file, `umask 077\n${before}`);
+    return async () => writeFileSync(file, before);
+  },
+};
+
 describe.each<{ kind: Kind; account: string; first: string[] }>([
   { kind: 'slurm_sudo', account: 'root', first: [] },
   { kind: 'slurm_ssh', account: 'alice', first: ['connect'] },
 ])('on a $kind resource', ({ kind, account, first }) => {
   let person: Collector;
+  let reopen: Undo;
   beforeAll(async () => {
     person = await bench.person(kind);
+    reopen = await closed[kind]();
   });
+  afterAll(() => reopen());
 
   it('a wheel is collected, deactivated, reactivated, reset and deleted', async () => {
     const { activity, group } = await person.collected(wheelForm());
@@ -59,6 +72,7 @@ describe.each<{ kind: Kind; account: string; first: string[] }>([
     );
     expect(readFileSync(join(path, 'fractal_task_group_id.txt'), 'utf8')).toBe(String(group.id));
     expect([await ownerOf(path), await ownerOf(group.archive_path)]).toEqual([account, account]);
+    // though whoever made them has another umask
     for (const folder of [person.base, dirname(dirname(path)), dirname(path), path, group.venv_path]) {
       expect([folder, modeOf(folder)]).toEqual([folder, '755']);
     }

@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import type { JsonObject, ResourceType } from '@service/contract';
 
 import { openHouse, type Site } from '../../support/house.ts';
-import { startCommand } from '../../support/processes.ts';
-import { becoming, CHECKOUT, environmentOf, folderOf, SSH } from './place.ts';
+import { CHECKOUT, folderOf, SSH } from './place.ts';
+import { launchService } from './service.ts';
 
 export type ClusterType = Exclude<ResourceType, 'local'>;
 
@@ -58,15 +58,7 @@ export function openClusterHouse(options: ClusterOptions) {
     folder,
     data,
     root,
-    start: (args, environment) =>
-      startCommand(
-        'unshare',
-        [
-          ...['--mount', '--propagation', 'slave', '--', ...becoming('svcuser')],
-          ...[join(CHECKOUT, 'node_modules/.bin/node'), 'packages/server/bin/start.cjs', '--no-web', ...args],
-        ],
-        { folder: CHECKOUT, environment: { ...environmentOf('svcuser'), ...environment } },
-      ),
+    start: (args, environment) => launchService('svcuser', args, environment),
     lab: {
       script: join(CHECKOUT, 'packages/server/test/support/scripted_task.py'),
       resource: {

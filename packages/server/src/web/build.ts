@@ -1,40 +1,20 @@
 /**
- * The build of the web client: made when it is missing or older than its sources, by one process at a time. Where there is
- * nothing to build it with, as in an installation without development dependencies, a build that is there is good enough.
+ * Builds the web client when there is no build of what its sources are now; one process does it, others that want the same
+ * wait for it. Where there is nothing to build it with, as in an installation without development dependencies, the current
+ * build is good enough, whatever it was made from.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, globSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
+
+import { buildNamed, currentBuild, hashOf, makeCurrent, placeOf, publish, tidy, UNFINISHED } from './builds.ts';
+import { alone } from './claim.ts';
 
 export const WEB = join(import.meta.dirname, '../../../web');
 
-/** Folders too: their time tells that a file is gone. */
-const SOURCES = [
-  'src',
-  'src/**',
-  '*.{ts,json}',
-  '../contract/src/**',
-  '../demo-tasks/**/*.{py,json,toml}',
-  '../../docs/guide/**',
-];
-const LOOK_EVERY_MS = 200;
 const LONGEST_BUILD_MS = 10 * 60_000;
-
-export const placeOf = (folder = WEB) => join(folder, 'build');
-const entryOf = (folder: string) => join(placeOf(folder), 'handler.js');
-
-export type State = 'fresh' | 'stale' | 'missing';
-
-export function stateOf(folder = WEB): State {
-  const built = statSync(entryOf(folder), { throwIfNoEntry: false })?.mtimeMs;
-  if (built === undefined) return 'missing';
-  const isOlder = (file: string) => (statSync(join(folder, file), { throwIfNoEntry: false })?.mtimeMs ?? 0) <= built;
-  return globSync(SOURCES, { cwd: folder }).every(isOlder) ? 'fresh' : 'stale';
-}
 
 /** Vite, if it is installed. */
 function builder(folder: string): string | undefined {
@@ -45,53 +25,12 @@ function builder(folder: string): string | undefined {
   }
 }
 
-const exists = (pid: number) => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-};
-
-/** A lock whose holder is gone, or has had more time than any build takes. */
-function isLeft(lock: string): boolean {
-  try {
-    const age = Date.now() - statSync(lock).mtimeMs;
-    const [host, pid] = readFileSync(lock, 'utf8').split(' ');
-    return age > LONGEST_BUILD_MS || (host === hostname() && !exists(Number(pid)));
-  } catch {
-    return false;
-  }
-}
-
-/** Does the work while no other process does it. */
-export async function alone<T>(lock: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-  mkdirSync(dirname(lock), { recursive: true });
-  for (;;) {
-    try {
-      writeFileSync(lock, `${hostname()} ${process.pid}`, { flag: 'wx' });
-      break;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      if (isLeft(lock)) rmSync(lock, { force: true });
-      else await sleep(LOOK_EVERY_MS, undefined, signal ? { signal } : {});
-    }
-  }
-  try {
-    return await work();
-  } finally {
-    rmSync(lock, { force: true });
-  }
-}
-
-async function build(folder: string, vite: string, signal?: AbortSignal): Promise<void> {
-  const began = new Date();
+async function runVite(vite: string, folder: string, out: string, signal?: AbortSignal): Promise<void> {
   const child = spawn(process.execPath, [vite, 'build', '--logLevel', 'warn'], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe'],
     // with another value, as in tests, it would be a build for development
-    env: { ...process.env, NODE_ENV: 'production' },
+    env: { ...process.env, NODE_ENV: 'production', WEB_BUILD_FOLDER: out },
     ...(signal ? { signal } : {}),
   });
   let output = '';
@@ -103,8 +42,32 @@ async function build(folder: string, vite: string, signal?: AbortSignal): Promis
     throw new Error(
       stripVTControlCharacters(output).split('error during build:').at(-1)!.trim() || `vite ended with ${code}`,
     );
-  // what was changed in the meantime may not be in it
-  utimesSync(entryOf(folder), began, began);
+}
+
+async function build(folder: string, vite: string, signal?: AbortSignal): Promise<string> {
+  const hash = hashOf(folder);
+  const ready = buildNamed(folder, hash);
+  if (ready !== undefined) return ready;
+  const before = currentBuild(folder);
+  const unfinished = hash + UNFINISHED;
+  await runVite(vite, folder, join(placeOf(folder), unfinished), signal);
+  // when something was changed meanwhile, nobody knows what is in it: good for now, but never found again by its name
+  const steady = hashOf(folder) === hash;
+  const made = publish(folder, unfinished, steady ? hash : `${hash}-${Date.now().toString(36)}`);
+  makeCurrent(folder, made);
+  // the one before may be in use where its user may not write a mark into it
+  tidy(folder, [made, before]);
+  return made;
+}
+
+/** Whoever may only read the checkout starts by name what it starts. */
+function tryToMakeCurrent(folder: string, made: string): string {
+  try {
+    makeCurrent(folder, made);
+  } catch {
+    // still a build that can be used
+  }
+  return made;
 }
 
 export interface BuildOptions {
@@ -113,26 +76,20 @@ export interface BuildOptions {
   /** Told before a build, which takes its time. */
   onBuild?: () => void;
   signal?: AbortSignal;
-  /** Something to do with the build while no other process can replace it. */
-  then?: () => void;
 }
 
 /** Gives back the folder of a build that can be used. Throws when there is none. */
-export async function ensureBuilt({ folder = WEB, onBuild, signal, then }: BuildOptions = {}): Promise<string> {
-  const place = placeOf(folder);
-  if (stateOf(folder) === 'fresh' && then === undefined) return place;
+export async function ensureBuilt({ folder = WEB, onBuild, signal }: BuildOptions = {}): Promise<string> {
   if (!existsSync(join(folder, 'package.json'))) throw new Error(`it is not in ${folder}`);
+  const ready = buildNamed(folder, hashOf(folder));
+  if (ready !== undefined) return tryToMakeCurrent(folder, ready);
   const vite = builder(folder);
   if (vite === undefined) {
-    if (!existsSync(entryOf(folder))) throw new Error('it is not built, and what builds it is not installed');
-    then?.();
-    return place;
+    const current = currentBuild(folder);
+    if (current === undefined) throw new Error('it is not built, and what builds it is not installed');
+    return current;
   }
-  if (stateOf(folder) !== 'fresh') onBuild?.();
-  const work = async () => {
-    if (stateOf(folder) !== 'fresh') await build(folder, vite, signal);
-    then?.();
-  };
-  await alone(join(folder, '.svelte-kit/build.lock'), work, signal);
-  return place;
+  onBuild?.();
+  const lock = { file: join(folder, '.svelte-kit/build.lock'), longestMs: LONGEST_BUILD_MS };
+  return alone(lock, () => build(folder, vite, signal), signal);
 }

@@ -3,7 +3,8 @@ import type { FastifyInstance } from 'fastify';
 
 import type { Logging } from '../logging/index.ts';
 import { type Settings, SettingsError } from '../settings/index.ts';
-import { ensureBuilt, placeOf, stateOf } from './build.ts';
+import { ensureBuilt, WEB } from './build.ts';
+import { currentBuild } from './builds.ts';
 import { mountWeb } from './mount.ts';
 import { clientVariables } from './variables.ts';
 
@@ -38,9 +39,10 @@ async function usableBuild(stopping: AbortSignal): Promise<string> {
   try {
     return await ensureBuilt({ onBuild, signal: stopping });
   } catch (error) {
-    if (stopping.aborted || stateOf() === 'missing') throw error;
+    const earlier = currentBuild(WEB);
+    if (stopping.aborted || earlier === undefined) throw error;
     console.error(`The web client could not be built: ${sentence((error as Error).message)} ${EARLIER}`);
-    return placeOf();
+    return earlier;
   }
 }
 

@@ -127,6 +127,7 @@ export function mountWeb(app: FastifyInstance, log: Logger): Mount {
       const handover: Handover = {
         log: { debug: (line) => log.debug(line), warn: (line) => log.warning(line), error: (line) => log.error(line) },
         pass,
+        build,
       };
       (globalThis as Record<symbol, unknown>)[HANDOVER] = handover;
       const environment = {
