@@ -64,10 +64,10 @@ module.exports = {
       to: { path: `^${server}/(?!hosts)` },
     },
     {
-      name: 'runners-know-hosts-only',
+      name: 'runners-know-hosts-and-rules',
       severity: 'error',
       from: { path: `^${server}/runners` },
-      to: { path: `^${server}/(?!runners|hosts)` },
+      to: { path: `^${server}/(?!runners|hosts|engine)` },
     },
     {
       name: 'the-queue-knows-no-domain',

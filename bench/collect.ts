@@ -29,7 +29,7 @@ export async function run(): Promise<void> {
   try {
     const index = await indexSettings(localHost, python, null);
     const parts = { run: quiet, python, index, cacheDir: join(folder, 'cache') };
-    const uv = await chooseInstaller(parts, { uv: null, dataDir: folder });
+    const uv = await chooseInstaller(parts, { uv: null, toolsDir: folder });
     if (uv.name !== 'uv') throw new Error('uv could not be had');
     const pip = pipInstaller(parts);
     const times: Record<string, number> = {};

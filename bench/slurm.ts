@@ -2,8 +2,6 @@
  * What a Slurm cluster adds to the time of the tasks themselves: 200 units of a second on four nodes of 16 CPUs, and the
  * pause between two tasks. Starts the test cluster, so it needs root.
  */
-import { sql } from 'kysely';
-
 import type { ClusterType } from '../tests/cluster/support/cluster-house.ts';
 import { openClusterHouse } from '../tests/cluster/support/cluster-house.ts';
 import startCluster from '../tests/cluster/support/setup.ts';
@@ -16,20 +14,27 @@ const PLACES = 64;
 const IDEAL = Math.ceil(UNITS / PLACES) * SECONDS;
 
 interface Times {
-  task: number;
   began: Date;
   first: Date;
   last: Date;
 }
 
-const timesOf = async ({ db }: House, jobId: number): Promise<Times[]> =>
-  (
-    await sql<Times>`
-      select run.task_index as task, run.timestamp_started as began, min(unit.timestamp_started) as first,
-        max(unit.timestamp_ended) as last
-      from history_runs run join history_units unit on unit.history_run_id = run.id
-      where run.job_id = ${jobId} group by run.id order by run.task_index`.execute(db)
-  ).rows.map((row) => ({ ...row, began: new Date(row.began), first: new Date(row.first), last: new Date(row.last) }));
+async function timesOf({ db }: House, jobId: number): Promise<Times[]> {
+  const rows = await db
+    .selectFrom('history_runs as run')
+    .innerJoin('history_units as unit', 'unit.history_run_id', 'run.id')
+    .select('run.timestamp_started as began')
+    .select((eb) => [eb.fn.min('unit.timestamp_started').as('first'), eb.fn.max('unit.timestamp_ended').as('last')])
+    .where('run.job_id', '=', jobId)
+    .groupBy(['run.id', 'run.timestamp_started', 'run.task_index'])
+    .orderBy('run.task_index')
+    .execute();
+  return rows.map(({ began, first, last }) => ({
+    began: new Date(began),
+    first: new Date(first!),
+    last: new Date(last!),
+  }));
+}
 
 const seconds = (from: Date, to: Date) => (to.getTime() - from.getTime()) / 1000;
 

@@ -28,7 +28,7 @@ export interface AgainEntry {
   round: number;
 }
 
-export type Entry =
+type Entry =
   | { round: RoundPlan }
   /** About to be submitted: the packs from `base` on, under this token. */
   | { intent: { round: number; base: number; count: number; token: string } }

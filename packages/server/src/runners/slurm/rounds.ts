@@ -74,7 +74,7 @@ function* slices(units: number[], size: number): Generator<number[]> {
   for (let start = 0; start < units.length; start += size) yield units.slice(start, start + size);
 }
 
-export const unitsOf = (plan: RoundPlan, total: number): number[] =>
+const unitsOf = (plan: RoundPlan, total: number): number[] =>
   plan.units ?? Array.from({ length: total }, (_, number) => number);
 
 export function roundOf(plan: RoundPlan, batchFolder: string, total: number): Round {

@@ -14,7 +14,7 @@ export const BATCHING = {
 };
 
 /** As it is stored: read by its schema, with every key in it. */
-export const resource = (
+const resource = (
   section: JsonObject = {},
   gpu: JsonObject | null = null,
   more: JsonObject = {},
