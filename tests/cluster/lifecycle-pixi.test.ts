@@ -8,9 +8,8 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { dataFolder } from '../../packages/server/test/support/lab.ts';
 import { jobOver, squeue, tidy } from './support/cluster.ts';
 import { now, sshCommands } from './support/counters.ts';
-import { killSshConnections, stale, type Undo } from './support/faults.ts';
+import { failing, killSshConnections, losingAnswers, stale, type Undo } from './support/faults.ts';
 import { asUser, folderOf } from './support/place.ts';
-import { failingForSsh, losingAnswersForSsh } from './support/ssh-faults.ts';
 import { type Bench, type Collector, openBench } from './support/task-groups.ts';
 
 const PACKAGE = 'src/mock_pixi_tasks';
@@ -126,7 +125,7 @@ describe('an archive', () => {
   });
 
   it('that Slurm does not take fails with what Slurm said', async () => {
-    faults.push(await failingForSsh('sbatch', 'sbatch: error: Batch job submission failed: Invalid account'));
+    faults.push(await failing('sbatch', 'sbatch: error: Batch job submission failed: Invalid account'));
     const failed = await alice.outcome(await alice.collect(archiveForm(), 'pixi'));
     expect([failed.status, failed.log]).toEqual(['failed', expect.stringMatching(/Failed: .*Invalid account\n$/)]);
   });
@@ -135,7 +134,7 @@ describe('an archive', () => {
 describe('while the job runs', () => {
   it('a Slurm that does not answer is asked again, and never means that the job is over', async () => {
     const { answer, job } = await waiting();
-    const undo = await failingForSsh('squeue', 'slurm_load_jobs error: Socket timed out on send/recv operation');
+    const undo = await failing('squeue', 'slurm_load_jobs error: Socket timed out on send/recv operation');
     faults.push(undo);
     await alice.said(answer, 'asking again: slurm_load_jobs error: Socket timed out');
     rmSync(gate);
@@ -192,7 +191,7 @@ describe('while the job runs', () => {
 describe('an answer of sbatch that is lost', () => {
   it('does not mean a second job', async () => {
     writeFileSync(gate, '');
-    const undo = await losingAnswersForSsh(
+    const undo = await losingAnswers(
       'sbatch',
       'sbatch: error: Batch job submission failed: Socket timed out on send/recv operation',
     );
