@@ -1,0 +1,46 @@
+/** Names that mean something to a shell, to Slurm or to tar stay names, all the way to a node of a real cluster and back. */
+import { chmodSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { expect, it } from 'vitest';
+
+import { submitParallel } from '../support/faults.ts';
+import { type ClusterType, openClusterHouse } from './support/cluster-house.ts';
+
+const FOLDER = `it's $(touch pwned) \`touch pwned\` "x" %j;touch pwned&# [a]*`;
+
+it.each<ClusterType>(['slurm_sudo', 'slurm_ssh'])('%s', async (type) => {
+  const house = await openClusterHouse({ type });
+  try {
+    const { lab, db } = house;
+    const person = join(lab.root, FOLDER);
+    mkdirSync(person);
+    chmodSync(person, 0o777);
+    // the API refuses such folders; a database that was taken over may have them
+    await db
+      .updateTable('users')
+      .set({ project_dirs: [person, lab.root] })
+      .where('id', '=', lab.owner.id)
+      .execute();
+    const service = { jobs_local_dir: join(house.folder, FOLDER) };
+    await db.updateTable('resources').set(service).where('id', '=', lab.resource_id).execute();
+    if (type === 'slurm_ssh') {
+      await db.updateTable('profiles').set({ jobs_remote_dir: person }).where('id', '=', lab.profile_id).execute();
+    }
+    const { id, dataset, flow } = await submitParallel(house, ['$(touch pwned) image', `-rf "b' %a\n#SBATCH --hold`], {
+      name: '$(touch pwned); #SBATCH --hold `touch pwned` "x"',
+      plan: { '*': { print: 'ran' } },
+      meta_parallel: { tasks_per_job: 1, parallel_tasks_per_job: 1 },
+    });
+    const job = await lab.end(id, 60);
+    expect([job.status, job.log]).toEqual(['done', job.log]);
+    expect(await lab.unitsInWords(dataset, flow.steps[0]!)).toHaveLength(2);
+    expect((job.working_dir_user as string).startsWith(person)).toBe(true);
+    const names = [lab.root, house.folder].flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' }),
+    );
+    expect(names.filter((name) => name.endsWith('/pwned') || name === 'pwned')).toEqual([]);
+  } finally {
+    await house.close();
+  }
+});
