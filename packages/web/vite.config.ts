@@ -9,11 +9,14 @@ import { operations } from './operations-plugin.ts';
 const ANNOUNCER_STYLE = 'sha256-S8qMpvofolR8Mpjy4kQvEm7m1q8clzU4dfDH0AmvZjo=';
 
 export default defineConfig({
+  // pictures of images are read by a worker, which loads a codec when an image needs it
+  worker: { format: 'es' },
   plugins: [
     operations(),
     demo(),
     sveltekit({
-      adapter: adapter(),
+      // whoever builds names a folder of its own, so that what runs stays as it is (packages/server/src/web/builds.ts)
+      adapter: adapter({ out: process.env['WEB_BUILD_FOLDER'] ?? '.svelte-kit/build' }),
       csp: {
         mode: 'auto',
         // No 'unsafe-inline': a style attribute in delivered HTML is ignored, so give classes or SVG attributes.

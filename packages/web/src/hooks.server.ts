@@ -10,6 +10,7 @@ import { ApiProblem } from '#lib/api/problem.ts';
 import { isTheme, THEME_COOKIE } from '#lib/frame/theme.ts';
 import { guard, refusalForScripts } from '#lib/server/guard.ts';
 import { HEADERS, isOfTheApi, withCompanions } from '#lib/server/headers.ts';
+import { markInUse } from '#lib/server/in-use.ts';
 import { log } from '#lib/server/log.ts';
 import { service } from '#lib/server/mounted.ts';
 import { readSession, takeNotice } from '#lib/server/session.ts';
@@ -23,7 +24,9 @@ const NO_SESSION_NEEDED = new Set(['/alive', '/auth/token/logout']);
 export const init: ServerInit = () => {
   if (dev) return;
   logStart();
-  if (service !== undefined) service.client = { headers: HEADERS, origin: ORIGIN, sessionCookie: AUTH_COOKIE_NAME };
+  if (service === undefined) return;
+  markInUse(service.build);
+  service.client = { headers: HEADERS, origin: ORIGIN, sessionCookie: AUTH_COOKIE_NAME };
 };
 
 /** A built server gives the headers to everything, files and redirects too; in development it is pages alone. */

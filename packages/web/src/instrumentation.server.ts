@@ -6,11 +6,14 @@ import { dev } from '$app/env';
 import { ORIGIN } from '$app/env/private';
 import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { dirname } from 'node:path';
 
 import { HEADERS, isOfTheApi } from '#lib/server/headers.ts';
+import { markInUse } from '#lib/server/in-use.ts';
 import { nameOrigin, serverEnvironment } from '#lib/server/request-origin.ts';
 
 if (!dev) {
+  markInUse(dirname(import.meta.dirname));
   for (const [name, value] of Object.entries(serverEnvironment(process.env))) {
     if (value === undefined) delete process.env[name];
     else process.env[name] = value;

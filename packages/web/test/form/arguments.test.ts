@@ -7,7 +7,7 @@ import { argumentsFile, readArgumentsFile } from '#lib/form/exchange.ts';
 import { entryOf, newEntry, problemsOf, valueOf, withType } from '#lib/form/freeform.ts';
 import { initialData } from '#lib/form/initial.ts';
 import { JsonSyntaxError, keysOf, parseJson, sameJson, under, writeJson } from '#lib/json.ts';
-import { readMarkdown } from '#lib/form/markdown.ts';
+import { readMarkdown } from '#lib/ui/markdown.ts';
 import { dialectOf, prepareSchema, SchemaProblem } from '#lib/form/schema.ts';
 import { argumentsAfterUpdate, checkBeforeRun } from '#lib/form/update.ts';
 import { isValid, validateForm } from '#lib/form/validate.ts';

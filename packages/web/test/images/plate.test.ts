@@ -2,26 +2,23 @@ import { describe, expect, it } from 'vitest';
 
 import { type ListedImage, newQuery, STATUS_KEY } from '../../src/lib/images/filters.ts';
 import { imageState, seconds, worse } from '../../src/lib/images/image-state.ts';
-import { colouring } from '../../src/routes/v2/projects/[project_id]/datasets/[dataset_id]/colouring.ts';
-import { forgetGone } from '../../src/routes/v2/projects/[project_id]/datasets/[dataset_id]/forget.ts';
+import { colouring } from '../../src/lib/images/plates/colouring.ts';
 import {
   between,
   cellName,
-  colourOf,
   countLooks,
   layOut,
+  lookOf,
   readWell,
   rowName,
-  scaleOf,
   walk,
-  wellValue,
-} from '../../src/routes/v2/projects/[project_id]/datasets/[dataset_id]/plate.ts';
+} from '../../src/lib/images/plates/plate.ts';
+import { colourOf, scaleOf, wellValue } from '../../src/lib/images/plates/values.ts';
+import { forgetGone } from '../../src/routes/v2/projects/[project_id]/datasets/[dataset_id]/forget.ts';
 import {
-  chosenTask,
-  firstTask,
-  ranTasks,
-  workflowsOf,
-} from '../../src/routes/v2/projects/[project_id]/datasets/[dataset_id]/ran-tasks.ts';
+  imageOfWell,
+  windowOfRow,
+} from '../../src/routes/v2/projects/[project_id]/datasets/[dataset_id]/neighbours.ts';
 import { factsOf, troubles } from '../../src/routes/v2/projects/[project_id]/datasets/[dataset_id]/well-facts.ts';
 
 const unit = {
@@ -52,6 +49,20 @@ const image = (well: unknown, more: Partial<ListedImage> & { status?: string; nu
     ...rest,
   };
 };
+
+type Group = Parameters<typeof lookOf>[0];
+const NONE = { done: 0, submitted: 0, failed: 0, unset: 0 };
+
+/** Images of a well as the API counts them; `counts` where a task is chosen. */
+const group = (well: unknown, counts?: Partial<typeof NONE>, { values, ...more }: Partial<Group> = {}): Group => ({
+  values: { ...(well === undefined ? {} : { well: well as string }), ...values },
+  num_images: counts ? Object.values(counts).reduce((sum, count) => sum + count, 0) : 1,
+  counts: counts ? { ...NONE, ...counts } : null,
+  num_running: 0,
+  num_stopped: 0,
+  num_with_warnings: 0,
+  ...more,
+});
 
 describe('the state of an image', () => {
   it('is in words', () => {
@@ -106,10 +117,7 @@ describe('wells', () => {
 
   it('lie on the smallest plate that has them', () => {
     const size = (...wells: string[]) => {
-      const { rows, columns } = layOut(
-        wells.map((well) => image(well)),
-        false,
-      );
+      const { rows, columns } = layOut(wells.map((well) => group(well)));
       return [rows, columns];
     };
     expect(size('A01', 'B03')).toEqual([2, 3]);
@@ -118,26 +126,40 @@ describe('wells', () => {
     expect(size('AF48')).toEqual([32, 48]);
   });
 
-  it('hold their images and the worst of them', () => {
-    const plate = layOut(
-      [
-        image('B03', { status: 'done' }),
-        image('B/3', { status: 'failed' }),
-        image('B04', { status: 'unset' }),
-        image(7),
-      ],
-      true,
-    );
-    expect(plate.wells.get('B03')).toMatchObject({ look: 'failed', values: ['B03', 'B/3'] });
+  it('show the loudest that happened in them', () => {
+    const looks = [
+      group('A01', { done: 3, failed: 2 }, { num_stopped: 1 }),
+      group('A01', { done: 3, failed: 2 }, { num_stopped: 2 }),
+      group('A01', { done: 3, submitted: 2 }, { num_running: 1 }),
+      group('A01', { done: 3, submitted: 2 }),
+      group('A01', { done: 3, unset: 1 }, { num_with_warnings: 1 }),
+      group('A01', { done: 3, unset: 1 }),
+      group('A01', { unset: 1 }),
+      group('A01'),
+    ].map(lookOf);
+    expect(looks).toEqual(['failed', 'stopped', 'running', 'waiting', 'warning', 'done', 'unset', undefined]);
+  });
+
+  it('hold the images of all groups of their place', () => {
+    const plate = layOut([
+      group('B03', { done: 3 }),
+      group('B/3', { done: 1, failed: 2 }),
+      group('B04', { unset: 1 }),
+      group(7, { done: 1 }),
+      group(undefined, { done: 1 }),
+    ]);
+    expect(plate.wells.get('B03')).toMatchObject({ look: 'failed', values: ['B03', 'B/3'], images: 6, failed: 2 });
     expect(plate.wells.size).toBe(2);
     expect([...countLooks(plate.wells.values())]).toEqual([
       ['failed', 1],
       ['unset', 1],
     ]);
+    const { words } = colouring(plate, undefined);
+    expect([...plate.wells.values()].map(words)).toEqual(['2 failed, 6 images', 'not run, 1 image']);
   });
 
   it('have no status where no task is chosen', () => {
-    const plate = layOut([image('B03')], false);
+    const plate = layOut([group('B03')]);
     expect(colouring(plate, undefined).look(plate.wells.get('B03')!)).toBe('plain');
     expect(colouring(plate, undefined).words(plate.wells.get('B03')!)).toBe('1 image');
   });
@@ -151,10 +173,7 @@ describe('wells', () => {
   });
 
   it('are chosen as a block, as far as they hold images', () => {
-    const plate = layOut(
-      ['A01', 'A02', 'B01', 'D04'].map((well) => image(well)),
-      false,
-    );
+    const plate = layOut(['A01', 'A02', 'B01', 'D04'].map((well) => group(well)));
     expect(between(plate, { row: 1, column: 1 }, { row: 0, column: 0 }).map(({ name }) => name)).toEqual([
       'A01',
       'A02',
@@ -163,32 +182,52 @@ describe('wells', () => {
   });
 });
 
+describe('a row of wells', () => {
+  const names = ['B01', 'B02', 'B03', 'B05', 'B06', 'B07', 'B08', 'B09', 'B10', 'B11', 'C01'];
+  const plate = layOut(names.map((name) => group(name)));
+  const around = (name: string) => {
+    const { wells, before, after } = windowOfRow(plate, plate.wells.get(name)!);
+    return [wells.map((well) => well.name).join(' '), before?.name, after?.name];
+  };
+
+  it('has the well in its middle, as far as the row reaches', () => {
+    expect(around('B01')).toEqual(['B01 B02 B03 B05 B06 B07 B08 B09', undefined, 'B02']);
+    expect(around('B06')).toEqual(['B01 B02 B03 B05 B06 B07 B08 B09', 'B05', 'B07']);
+    expect(around('B11')).toEqual(['B03 B05 B06 B07 B08 B09 B10 B11', 'B10', undefined]);
+    expect(around('C01')).toEqual(['C01', undefined, undefined]);
+  });
+
+  it('shows the same kind of image of each', () => {
+    const [one, other] = [image('B/1'), image('B01')];
+    const images = [
+      { ...one, zarr_url: '/p.zarr/B/01/0' },
+      { ...other, zarr_url: '/p.zarr/B/01/0_mip' },
+    ];
+    const well = plate.wells.get('B01')!;
+    expect(imageOfWell(images, well, '0_mip')?.zarr_url).toBe('/p.zarr/B/01/0_mip');
+    expect(imageOfWell(images, well, '1')?.zarr_url).toBe('/p.zarr/B/01/0');
+    expect(imageOfWell(images, plate.wells.get('B02')!, '0')).toBeUndefined();
+  });
+});
+
 describe('values of an attribute', () => {
-  it('are numbers on a scale: the mean of a well', () => {
-    const plate = layOut(
-      [image('A01', { nuclei: 0 }), image('A01', { nuclei: 10 }), image('A02', { nuclei: 12 }), image('A03')],
-      false,
-    );
+  const of = (well: string, nuclei?: unknown, num_images = 1) =>
+    group(well, undefined, { num_images, values: nuclei === undefined ? {} : { nuclei: nuclei as string } });
+
+  it('are numbers on a scale: the mean of the images of a well', () => {
+    const plate = layOut([of('A01', 0), of('A01', 10, 3), of('A02', 12), of('A03')]);
     const { wells } = plate;
-    expect(wellValue(wells.get('A01')!, 'nuclei')).toBe(5);
+    expect(wellValue(wells.get('A01')!, 'nuclei')).toBe(7.5);
     expect(wellValue(wells.get('A03')!, 'nuclei')).toBeUndefined();
     const scale = scaleOf(wells.values(), 'nuclei');
-    expect(scale).toEqual({ kind: 'numbers', least: 5, most: 12 });
-    expect([5, 12, undefined].map((value) => colourOf(scale, value))).toEqual(['v0', 'v6', undefined]);
-    expect(colouring(plate, { attribute: 'nuclei' }).words(wells.get('A01')!)).toBe('nuclei 5, 2 images');
+    expect(scale).toEqual({ kind: 'numbers', least: 7.5, most: 12 });
+    expect([7.5, 12, undefined].map((value) => colourOf(scale, value))).toEqual(['v0', 'v6', undefined]);
+    expect(colouring(plate, { attribute: 'nuclei' }).words(wells.get('A01')!)).toBe('nuclei 7.5, 4 images');
     expect(colouring(plate, { attribute: 'nuclei' }).words(wells.get('A03')!)).toBe('nuclei no value, 1 image');
   });
 
   it('are words far apart on the scale, or none where images of a well differ', () => {
-    const plate = layOut(
-      [
-        image('A01', { nuclei: 'few' }),
-        image('A02', { nuclei: 'many' }),
-        image('A03', { nuclei: 'few' }),
-        image('A03', { nuclei: 'many' }),
-      ],
-      false,
-    );
+    const plate = layOut([of('A01', 'few'), of('A02', 'many'), of('A03', 'few'), of('A03', 'many')]);
     const scale = scaleOf(plate.wells.values(), 'nuclei');
     expect(scale).toEqual({
       kind: 'words',
@@ -201,7 +240,7 @@ describe('values of an attribute', () => {
   });
 
   it('that are all the same have a colour too', () => {
-    const { wells } = layOut([image('A01', { nuclei: 3 })], false);
+    const { wells } = layOut([of('A01', 3)]);
     expect(colourOf(scaleOf(wells.values(), 'nuclei'), 3)).toBe('v3');
     expect(scaleOf(wells.values(), 'other')).toEqual({ kind: 'nothing' });
   });
@@ -222,11 +261,14 @@ describe('what is told about wells', () => {
   });
 
   it('begins with what failed, well by well', () => {
-    const { wells } = layOut(
-      [image('B01', { status: 'failed' }), image('A02', { status: 'failed' }), image('A01', { status: 'done' })],
-      true,
-    );
-    expect(troubles([...wells.values()]).map(({ well }) => well.name)).toEqual(['A02', 'B01']);
+    const images = [
+      image('B01', { status: 'failed' }),
+      image(undefined, { status: 'failed' }),
+      image('A02', { status: 'failed' }),
+      image('A01', { status: 'done' }),
+      image('A03', { status: 'failed', unit: { ...unit, cause: 'stopped' } }),
+    ];
+    expect(troubles(images).map(({ attributes }) => attributes['well'])).toEqual(['A02', 'B01', undefined]);
   });
 });
 
@@ -234,46 +276,4 @@ it('a filter for a plate that is gone is taken away', () => {
   const query = newQuery({ attributes: { plate: ['P3'], well: ['A01', 'A02'] }, page: 2 });
   expect(forgetGone(query, { plate: ['P1'], well: ['A01'] })).toMatchObject({ attributes: { well: ['A01'] }, page: 1 });
   expect(forgetGone(query, { plate: ['P3'], well: ['A01', 'A02'] })).toBeUndefined();
-});
-
-describe('tasks whose work can be shown', () => {
-  const step = (id: number, name: string, task_type = 'parallel') => ({ id, alias: null, task: { name }, task_type });
-  const done = { status: 'submitted' as const };
-  const ran = [
-    {
-      workflow: {
-        id: 5,
-        name: 'Measure',
-        task_list: [step(1, 'Convert', 'converter_compound'), step(2, 'Correct'), step(3, 'Measure')],
-      },
-      job: { failure: null, last_task_index: 2, task_statuses: { 1: done, 2: done, 3: done } },
-    },
-    {
-      workflow: { id: 4, name: 'Segment', task_list: [step(8, 'Segment'), step(9, 'Never')] },
-      job: { failure: null, last_task_index: 1, task_statuses: { 8: done, 9: null } },
-    },
-  ] as unknown as Parameters<typeof ranTasks>[0];
-
-  it('have run, and are no converters', () => {
-    expect(ranTasks(ran).map(({ id }) => id)).toEqual([2, 3, 8]);
-    expect(workflowsOf([{ workflow_id: 5 }, { workflow_id: null }, { workflow_id: 4 }, { workflow_id: 5 }])).toEqual([
-      5, 4,
-    ]);
-  });
-
-  it('begin with the failed one, else with the last of the newest job', () => {
-    const tasks = ranTasks(ran);
-    expect(firstTask(ran, tasks)).toBe(3);
-    const failure = { kind: 'task', workflowtask_id: 2, message: '', num_images: 1 } as const;
-    expect(firstTask([{ ...ran[0]!, job: { ...ran[0]!.job, failure } }, ran[1]!], tasks)).toBe(2);
-    expect(firstTask([], [])).toBeUndefined();
-  });
-
-  it('are chosen in the address', () => {
-    const tasks = ranTasks(ran);
-    expect(chosenTask('8', tasks, 3)?.id).toBe(8);
-    expect(chosenTask(null, tasks, 3)?.id).toBe(3);
-    expect(chosenTask('77', tasks, 3)?.id).toBe(3);
-    expect(chosenTask('none', tasks, 3)).toBeUndefined();
-  });
 });

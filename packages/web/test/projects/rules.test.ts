@@ -18,7 +18,7 @@ import { percentDone, recent } from '../../src/lib/projects/recent.ts';
 import { about } from '../../src/lib/projects/refusals.ts';
 import { copyName, emptyAsNull, shortened, withoutEmpty } from '../../src/lib/projects/texts.ts';
 import { rememberDataset, rememberedDataset } from '../../src/lib/workflow/dataset.ts';
-import { addressQuery, chosenOf, cleared, filtersOf, isFiltered } from '../../src/lib/templates/filters.ts';
+import { addressQuery, chosenOf, CLEARED, filtersOf, isFiltered } from '../../src/lib/templates/filters.ts';
 
 describe('names and texts', () => {
   test('copies are numbered, and a copy of a copy is one of the first', () => {
@@ -229,13 +229,14 @@ describe('filters of templates', () => {
       page: undefined,
       page_size: undefined,
     });
+    expect(addressQuery({ name: 'spots' })).toEqual({ name: 'spots' });
   });
 
   test('can be cleared', () => {
     const filters = filtersOf(new URLSearchParams('name=a&page=2&page_size=50'));
     expect(isFiltered(filters)).toBe(true);
-    expect(isFiltered(cleared(filters))).toBe(false);
-    expect(cleared(filters)).toMatchObject({ page: 1, page_size: 50 });
+    expect(isFiltered({ ...filters, ...CLEARED })).toBe(false);
+    expect({ ...filters, ...CLEARED }).toMatchObject({ page: 1, page_size: 50 });
   });
 
   test('buttons act on the picked version, else on the newest', () => {

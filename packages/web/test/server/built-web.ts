@@ -1,5 +1,4 @@
 /** The built web server and a real API, as processes of their own, and a browser's part of talking to them. */
-import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
 
@@ -11,7 +10,7 @@ import {
   startService,
   temporaryFolder,
 } from '../../../../tests/support/processes.ts';
-import { ensureBuilt, WEB } from '../../../server/src/web/build.ts';
+import { ensureBuilt } from '../../../server/src/web/build.ts';
 
 const BIN = join(ROOT, 'node_modules/.bin');
 export const START_MS = 180_000;
@@ -29,17 +28,6 @@ export function folder(name: string): string {
   const made = temporaryFolder(name);
   folders.push(made);
   return made;
-}
-
-let copy: string | undefined;
-
-/** A copy of the build, which stays as it is when somebody builds again. */
-async function builtWeb(): Promise<string> {
-  if (copy !== undefined) return copy;
-  const target = join(folder('web'), 'build');
-  await ensureBuilt({ then: () => cpSync(join(WEB, 'build'), target, { recursive: true }) });
-  writeFileSync(join(target, 'package.json'), '{"type": "module"}');
-  return (copy = target);
 }
 
 export const ADMIN = { username: 'admin@example.org', password: 'admin-password' };
@@ -61,7 +49,7 @@ export const variables = (api: string) => ({
 });
 
 export async function startWebProcess(environment: Record<string, string>): Promise<Running> {
-  const web = startCommand(join(BIN, 'node'), [await builtWeb()], { environment });
+  const web = startCommand(join(BIN, 'node'), [await ensureBuilt()], { environment });
   running.push(web);
   return web;
 }

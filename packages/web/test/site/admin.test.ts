@@ -280,6 +280,7 @@ test('sharing: filters, and acceptance only for guest accounts (46)', async () =
   await looksWell(page, 'admin-sharing');
   expect(await page.getByRole('button', { name: new RegExp(`Accept .* for ${bert.email}`) }).count()).toBe(0);
   await page.getByRole('button', { name: new RegExp(`Accept .* for ${guest.email}`) }).click();
+  await page.getByText(`${guest.email} is in ${project.name} now.`).waitFor();
   await page.getByLabel('Accepted or not').selectOption('false');
   await expect.poll(() => page.getByRole('row').count()).toBe(2);
   await page.getByRole('cell', { name: bert.email }).waitFor();

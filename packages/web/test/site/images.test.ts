@@ -374,6 +374,39 @@ describe('plates', () => {
     await map.getByRole('option', { name: 'A01, nuclei 5, 1 image' }).waitFor();
   });
 
+  test('of many images are counted, not read one by one', async () => {
+    const anna = await person({ name: 'anna' });
+    const project = await anna.project();
+    const zarr_dir = `${anna.folder}/big`;
+    const images = Array.from({ length: 30_000 }, (_, at) => ({
+      zarr_url: `${zarr_dir}/P1.zarr/${at}`,
+      attributes: {
+        plate: 'P1',
+        well: `${'ABCDEFGH'[at % 8]}${String((Math.floor(at / 8) % 12) + 1).padStart(2, '0')}`,
+      },
+    }));
+    const body = { name: 'Big', zarr_dir, images };
+    const made = await good<Dataset>(anna.client.post(`/api/v2/project/${project.id}/dataset/import/`, body));
+    const page = await anna.open('/v2/datasets');
+    const sizes: number[] = [];
+    page.on('response', (response) => {
+      if (new URL(response.url()).pathname.startsWith('/api/'))
+        void response.body().then(
+          ({ length }) => sizes.push(length),
+          () => undefined,
+        );
+    });
+    await goTo(page, addressOf(project, made));
+    await page.getByRole('option', { name: /^A01, 313 images$/ }).waitFor();
+    await page.getByRole('option', { name: /^H12, 312 images$/ }).waitFor();
+    await page
+      .getByRole('region', { name: 'Wells' })
+      .getByText(/^30.000$/)
+      .waitFor();
+    expect(sizes.length).toBeGreaterThan(0);
+    expect(Math.max(...sizes)).toBeLessThan(100_000);
+  });
+
   test('show what a task did: the failed well first, with its log', async () => {
     const { anna, project, made, address } = await dataset(['A01', 'A02', 'B01'].map((well) => onPlate('P1', well)));
     const page = await anna.open(address);

@@ -198,11 +198,13 @@ test('dataset: create with default and custom subfolder, import (no file, broken
   await expect.poll(list).toEqual(['Plate C']);
 });
 
-test('workflow: create, import broken/unknown versions/valid/with other name, version choice incl. older, duplicate twice, delete', async () => {
+test('workflow: create, import broken/unknown versions/valid/with other name, version choice incl. older and core, duplicate twice, delete', async () => {
   const anna = await person({ name: 'anna' });
   const project = await anna.project('Screen 7');
   const older = await anna.task({ name: 'Blur', version: '1.0.0' });
-  await anna.task({ name: 'Blur', version: '3.0.0' });
+  const newer = await anna.task({ name: 'Blur', version: '3.0.0' });
+  await anna.task({ name: 'Blur', version: '4.0.0' });
+  await good((await admin()).post('/admin/v2/task/make-core/', [older.id, newer.id]));
   const task = { pkg_name: 'Blur', name: 'Blur' };
   const page = await anna.open(`/v2/projects/${project.id}`);
   const back = () => goTo(page, `/v2/projects/${project.id}`);
@@ -250,9 +252,14 @@ test('workflow: create, import broken/unknown versions/valid/with other name, ve
   await version.waitFor();
   const button = page.getByRole('button', { name: 'Import workflow' });
   expect(await button.isDisabled()).toBe(true);
-  expect(await version.getByRole('option').allInnerTexts()).toEqual(['Choose a version', '3.0.0']);
+  expect(await version.getByRole('option').allInnerTexts()).toEqual(['Choose a version', '4.0.0', '3.0.0 (core)']);
   await page.getByRole('checkbox', { name: /older/ }).check();
-  expect(await version.getByRole('option').allInnerTexts()).toEqual(['Choose a version', '3.0.0', '1.0.0 (older)']);
+  expect(await version.getByRole('option').allInnerTexts()).toEqual([
+    'Choose a version',
+    '4.0.0',
+    '3.0.0 (core)',
+    '1.0.0 (core, older)',
+  ]);
   await version.selectOption('1.0.0');
   await looksWell(page, 'workflow-versions');
   await button.click();

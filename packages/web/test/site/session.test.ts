@@ -143,6 +143,34 @@ test('a session that begins again in another tab is enough', async () => {
   await page.waitForURL(/\/v2\/projects\/\d+$/);
 });
 
+test('2: session lost while somebody only looks: the stream ends, the login dialog opens, then news come again', async () => {
+  const anna = await person({ name: 'anna' });
+  const project = await anna.project();
+  const workflow = await anna.workflow(project, 'Watched', [{ task: await anna.task() }]);
+  const dataset = await anna.dataset(project, 'Plate', ['a']);
+  const page = await anna.open(`/v2/projects/${project.id}`);
+  const events = /\/api\/v2\/project\/\d+\/events/;
+  await loseSession(page);
+  // as at the end of a session: the stream is over, and the browser asks for it again
+  await page.route(events, (route) =>
+    route.fulfill({ contentType: 'text/event-stream', body: 'retry: 100\n\n' }).then(() => page.unroute(events)),
+  );
+  await page.evaluate(() => {
+    Object.defineProperty(document, 'hidden', { value: true, configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'));
+    Object.defineProperty(document, 'hidden', { value: false, configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'));
+  });
+
+  const dialog = page.getByRole('dialog', { name: 'Sign in to go on' });
+  await dialog.waitFor();
+  await dialog.getByLabel('Password').fill(PASSWORD);
+  await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await anna.submit(project, workflow, dataset);
+  await page.getByRole('row').filter({ hasText: 'Watched' }).getByText('Done').waitFor();
+});
+
 test('3: an inactive account gets the same answer as a wrong password', async () => {
   const gone = await person({ name: 'gone', patch: { is_active: false } });
   const page = await openPage('/auth/login');

@@ -8,39 +8,28 @@
  *     await page.getByRole('button', { name: 'New dataset' }).click();
  *     await looksWell(page, 'project');
  */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import axe from 'axe-core';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, inject, onTestFailed } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, expect, inject } from 'vitest';
 
 import type { Dataset, Job, Project, Task, TaskType, User, Workflow, WorkflowTask } from '@service/contract';
 
 import { type Client, clientOf } from '../../../server/test/support/server.ts';
+import { type Look, newPage, PICTURES } from './pages.ts';
 
-export const { web, api, password: ADMIN_PASSWORD } = inject('site');
+export const { web, api, password: ADMIN_PASSWORD, resets } = inject('site');
 export const ADMIN = 'admin@example.org';
 export const PASSWORD = 'a-long-password';
 
 const ROOT = join(import.meta.dirname, '../../../..');
-/** Pictures are kept for people to look at. */
-const PICTURES = join(ROOT, 'test-results/pictures');
 const SCRIPTED = join(ROOT, 'packages/server/test/support/scripted_task.py');
 
-let browser: Browser;
-const contexts: BrowserContext[] = [];
 const folder = mkdtempSync(join(tmpdir(), 'service-site-'));
 
-beforeAll(async () => {
-  mkdirSync(PICTURES, { recursive: true });
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
-});
-
-afterAll(async () => {
-  await browser?.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 export async function tokenOf(username: string, password = PASSWORD): Promise<string> {
   const { body, text } = await clientOf(api).raw('/auth/token/login/', {
@@ -58,21 +47,10 @@ export async function good<T>(answer: ReturnType<Client['get']>): Promise<T> {
   return body as T;
 }
 
-export interface Look {
-  width?: number;
-  height?: number;
-}
-
 /** A page of a browser of its own; with a token somebody is signed in. */
-export async function openPage(path: string, token?: string, { width = 1440, height = 900 }: Look = {}): Promise<Page> {
-  const context = await browser.newContext({ viewport: { width, height }, baseURL: web, acceptDownloads: true });
-  contexts.push(context);
-  if (token !== undefined) await context.addCookies([{ name: 'fastapiusersauth', value: token, url: web }]);
-  const page = await context.newPage();
-  onTestFailed(async ({ task }) => {
-    const name = `failed-${task.name.replace(/\W+/g, '-').slice(0, 60)}-${contexts.indexOf(context)}`;
-    await page.screenshot({ path: join(PICTURES, `${name}.png`) });
-  });
+export async function openPage(path: string, token?: string, look?: Look): Promise<Page> {
+  const page = await newPage(look);
+  if (token !== undefined) await page.context().addCookies([{ name: 'fastapiusersauth', value: token, url: web }]);
   await goTo(page, path);
   return page;
 }
@@ -231,7 +209,8 @@ const RULES = {
 async function violations(page: Page, colours: keyof typeof RULES): Promise<string[]> {
   // through the debugger: the security policy of the page lets no foreign script in
   await page.evaluate(`window.axe ?? (() => { ${axe.source} })()`);
-  const options = JSON.stringify({ runOnly: RULES[colours] });
+  // the others are not looked at, so they need not be described
+  const options = JSON.stringify({ runOnly: RULES[colours], resultTypes: ['violations'] });
   const found = await page.evaluate<Violation[]>(`axe.run(document, ${options}).then((r) => r.violations)`);
   return found.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`));
 }

@@ -80,7 +80,7 @@ test('41: task filters: package, category, modality, tag, free text, core select
   await expect.poll(() => count(page)).toBe(`0 of ${of}`);
   await page.getByRole('button', { name: 'Clear filters' }).click();
   await expect.poll(() => count(page)).toBe(`${of!.split(' ')[0]} of ${of}`);
-  expect(new URL(page.url()).search).toBe('');
+  await expect.poll(() => new URL(page.url()).search).toBe('');
 
   await search.fill(mark);
   await choose(page, 'Tag', 'import');
@@ -100,6 +100,7 @@ test('41: task filters: package, category, modality, tag, free text, core select
   await expect.poll(() => count(page)).toBe(`1 of ${of}`);
 
   // a filter in the address is there again after coming back
+  await expect.poll(() => new URL(page.url()).searchParams.get('core')).toBe('only');
   await goTo(page, page.url());
   await expect.poll(() => count(page)).toBe(`1 of ${of}`);
   await looksWell(page, 'tasks');
@@ -120,7 +121,7 @@ test('41: badges set the filter, documentation is text and not a page', async ()
   await looksWell(page, 'tasks-open');
   await page.getByRole('button', { name: 'Only category Conversion' }).click();
   await expect.poll(() => count(page)).toMatch(/^1 of/);
-  expect(new URL(page.url()).searchParams.get('category')).toBe('Conversion');
+  await expect.poll(() => new URL(page.url()).searchParams.get('category')).toBe('Conversion');
   await page.getByRole('button', { name: 'Category: Conversion' }).click();
   await page.getByRole('button', { name: 'Clear', exact: true }).click();
   await expect.poll(() => count(page)).toMatch(/^3 of/);

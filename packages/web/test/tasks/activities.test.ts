@@ -1,5 +1,5 @@
 import type { Activity, ActivityStep } from '@service/contract';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import {
   activityState,
@@ -10,7 +10,6 @@ import {
   progressWords,
   stepViews,
 } from '../../src/lib/tasks/activity.ts';
-import { keepAsking } from '../../src/lib/tasks/asking.ts';
 
 const step = (fields: Partial<ActivityStep>): ActivityStep => ({
   name: 'install',
@@ -103,64 +102,5 @@ describe('activities in words', () => {
     expect(changed(one, { ...one, steps: [step({})] })).toBe(false);
     expect(changed(one, { ...one, log: 'ab' })).toBe(true);
     expect(changed(one, { ...one, steps: [step({ status: 'OK' })] })).toBe(true);
-  });
-});
-
-describe('asking again', () => {
-  let hidden = false;
-  let listener: (() => void) | undefined;
-  const page = {
-    get hidden() {
-      return hidden;
-    },
-    addEventListener: (_: string, given: () => void) => (listener = given),
-    removeEventListener: () => (listener = undefined),
-  } as unknown as Document;
-
-  beforeEach(() => {
-    vi.useFakeTimers();
-    hidden = false;
-  });
-  afterEach(() => {
-    vi.useRealTimers();
-  });
-
-  test('often while there is news, ever more rarely while there is none', async () => {
-    const ask = vi.fn(async () => ask.mock.calls.length < 4);
-    const stop = keepAsking({ ask, first: 1000, page });
-    await vi.advanceTimersByTimeAsync(4000);
-    expect(ask).toHaveBeenCalledTimes(4);
-    await vi.advanceTimersByTimeAsync(1500);
-    expect(ask).toHaveBeenCalledTimes(4);
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect(ask.mock.calls.length).toBeLessThan(14);
-    stop();
-  });
-
-  test('not in a hidden tab, at once when it is seen again', async () => {
-    const ask = vi.fn(async () => true);
-    const stop = keepAsking({ ask, first: 1000, page });
-    hidden = true;
-    listener?.();
-    await vi.advanceTimersByTimeAsync(30_000);
-    expect(ask).not.toHaveBeenCalled();
-    hidden = false;
-    listener?.();
-    await vi.advanceTimersByTimeAsync(0);
-    expect(ask).toHaveBeenCalledTimes(1);
-    stop();
-  });
-
-  test('a failed answer is not the end, being stopped is', async () => {
-    const ask = vi.fn(async () => {
-      throw new Error('no answer');
-    });
-    const stop = keepAsking({ ask, first: 1000, page });
-    await vi.advanceTimersByTimeAsync(3000);
-    expect(ask).toHaveBeenCalledTimes(2);
-    stop();
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect(ask).toHaveBeenCalledTimes(2);
-    expect(listener).toBeUndefined();
   });
 });

@@ -13,7 +13,7 @@ import {
   usedIn,
   whyNot,
 } from '../../src/lib/tasks/groups.ts';
-import { pinsOfGroup, resetBody, whyNoReset } from '../../src/lib/tasks/reset.ts';
+import { isResetOn, pinsOfGroup, resetBody, whyNoReset } from '../../src/lib/tasks/reset.ts';
 import {
   ACTIVITY_FILTERS,
   filterQuery,
@@ -126,6 +126,11 @@ describe('reset', () => {
     expect(whyNoReset({ origin: 'pypi', active: false }, false)).toMatch(/switched off/);
     expect(whyNoReset({ origin: 'other', active: false }, true)).toMatch(/not made by the service/);
     expect(whyNoReset({ origin: 'pixi', active: true }, true)).toMatch(/Deactivate it first/);
+  });
+
+  test('is on when the service says so, in its words', () => {
+    const on = (value: unknown) => isResetOn({ SERVICE_ENABLE_TASK_GROUP_RESET: value });
+    expect(['true', true, 'false', false, undefined].map(on)).toEqual([true, true, false, false, false]);
   });
 
   test('sends pins as they are now, also that there are none', () => {

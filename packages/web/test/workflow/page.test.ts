@@ -6,7 +6,6 @@ import { chooseDataset, rememberDataset, rememberedDataset } from '../../src/lib
 import { imageName, lockedTypes, nextImage } from '../../src/lib/workflow/images.ts';
 import { importable } from '../../src/lib/workflow/import.ts';
 import { metaBlocks } from '../../src/lib/workflow/meta.ts';
-import { pollDelay } from '../../src/lib/workflow/polling.ts';
 import { rightsOf } from '../../src/lib/workflow/rights.ts';
 import { runFigures, runState, taskThen } from '../../src/lib/workflow/runs.ts';
 import { filtersOf, rowProblems, rowsOf, sameFilters, typeRow, withFilter } from '../../src/lib/workflow/types.ts';
@@ -220,11 +219,4 @@ test('import takes the blocks that the task has', () => {
   expect(importable(values, 'parallel')).toEqual({ args_parallel: { a: 1 } });
   expect(importable(values, 'compound')).toEqual(values);
   expect(importable({ args_parallel: {} }, 'non_parallel')).toBeUndefined();
-});
-
-test('polling: the interval, but not more than one in five seconds while nothing changes', () => {
-  expect(pollDelay(3000, true, 0)).toBe(3000);
-  expect(pollDelay(3000, true, 1)).toBe(5000);
-  expect(pollDelay(8000, true, 4)).toBe(8000);
-  expect(pollDelay(3000, false, 0)).toBe(15_000);
 });

@@ -8,6 +8,10 @@
  */
 import type { Job, TaskStatus } from '@service/contract';
 
+import { addressOf, answered } from '../api/client.ts';
+import { ApiProblem } from '../api/problem.ts';
+import { sessionEnd } from '../api/session.ts';
+
 export interface TaskNews {
   job_id: number;
   workflowtask_id: number;
@@ -36,10 +40,32 @@ export interface Listeners {
 const FIRST_WAIT_MS = 3000;
 const LONGEST_WAIT_MS = 30_000;
 
+type Session = 'is there' | 'again' | 'given up';
+
+/** What may be the reason of a refusal; whose session is over is asked to sign in again, as after a refused call. */
+async function session(): Promise<Session> {
+  try {
+    const response = await answered(addressOf('accounts.currentUser'), {}, { quiet: true });
+    if (response.status !== 401) return 'is there';
+  } catch {
+    // no answer says nothing about the session
+    return 'is there';
+  }
+  try {
+    await sessionEnd()?.signInAgain();
+    return 'again';
+  } catch (error) {
+    if (!(error instanceof ApiProblem)) throw error;
+    return 'given up';
+  }
+}
+
 export function watch(address: string, listeners: Listeners): () => void {
   let source: EventSource | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let wait = FIRST_WAIT_MS;
+  /** What was asked before the last of these is about a stream that is not wanted any more. */
+  let closed = 0;
 
   function hear<T>(name: string, tell: ((data: T) => void) | undefined) {
     if (tell) source!.addEventListener(name, (event) => tell(JSON.parse((event as MessageEvent<string>).data) as T));
@@ -58,14 +84,24 @@ export function watch(address: string, listeners: Listeners): () => void {
     source.onerror = () => {
       listeners.live?.(false);
       // the browser tries again after a broken connection, but not after a refusal
-      if (source?.readyState !== EventSource.CLOSED) return;
-      close();
-      timer = setTimeout(open, wait);
-      wait = Math.min(wait * 2, LONGEST_WAIT_MS);
+      if (source?.readyState === EventSource.CLOSED) void refused();
     };
   }
 
+  async function refused() {
+    close();
+    const at = closed;
+    const found = await session();
+    if (at !== closed) return;
+    if (found === 'again') open();
+    else if (found === 'is there') {
+      timer = setTimeout(open, wait);
+      wait = Math.min(wait * 2, LONGEST_WAIT_MS);
+    }
+  }
+
   function close() {
+    closed += 1;
     clearTimeout(timer);
     source?.close();
     source = undefined;

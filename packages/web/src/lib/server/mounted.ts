@@ -10,6 +10,8 @@ export interface Handover {
   log: Pick<Log, 'debug' | 'warn' | 'error'>;
   /** Proof that a call comes from this process: only then is the address that it names believed. */
   pass: string;
+  /** The folder that it is loaded from. */
+  build: string;
   /** What the client says of itself when it is ready. */
   client?: {
     /** For everything that is not an answer of the API. */

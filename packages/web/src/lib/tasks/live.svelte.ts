@@ -7,10 +7,9 @@
 import { PUBLIC_UPDATE_JOBS_INTERVAL } from '$app/env/public';
 
 import type { Activity } from '@service/contract';
-import { untrack } from 'svelte';
 
+import { createPolling } from '../live/polling.svelte.ts';
 import { changed, isUnfinished } from './activity.ts';
-import { keepAsking } from './asking.ts';
 
 interface Options {
   ask: (id: number) => Promise<Activity | undefined>;
@@ -19,7 +18,7 @@ interface Options {
 }
 
 /** Steps of a small package take less than a second each. */
-const first = () => Math.min(1000, PUBLIC_UPDATE_JOBS_INTERVAL);
+const every = () => Math.min(1000, PUBLIC_UPDATE_JOBS_INTERVAL);
 
 export function createLive(given: () => Activity[], { ask, onend }: Options) {
   // the list of the page, with what is known since it was loaded
@@ -34,12 +33,7 @@ export function createLive(given: () => Activity[], { ask, onend }: Options) {
     const besides = known.filter(({ id }) => added.includes(id) && loaded.every((one) => one.id !== id));
     return [...besides, ...loaded.map(fresher)].sort((a, b) => b.id - a.id);
   });
-  const unfinished = $derived(
-    list
-      .filter(isUnfinished)
-      .map(({ id }) => id)
-      .join(' '),
-  );
+  const unfinished = $derived(list.filter(isUnfinished));
 
   function take(activity: Activity) {
     known = [activity, ...known.filter(({ id }) => id !== activity.id)];
@@ -54,12 +48,10 @@ export function createLive(given: () => Activity[], { ask, onend }: Options) {
     return true;
   }
 
-  $effect(() => {
-    if (unfinished === '') return undefined;
-    const ids = unfinished.split(' ').map(Number);
-    return untrack(() =>
-      keepAsking({ first: first(), ask: async () => (await Promise.all(ids.map(askOne))).some(Boolean) }),
-    );
+  createPolling({
+    ask: async () => (await Promise.all(unfinished.map(({ id }) => askOne(id)))).some(Boolean),
+    isNeeded: () => unfinished.length > 0,
+    every,
   });
 
   return {

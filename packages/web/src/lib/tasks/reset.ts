@@ -3,6 +3,10 @@ import type { TaskGroupAdmin } from '@service/contract';
 
 import type { Pin } from './collect.ts';
 
+/** In the answer of the API a switch is a text. */
+export const isResetOn = (settings: Record<string, unknown>): boolean =>
+  String(settings['SERVICE_ENABLE_TASK_GROUP_RESET']) === 'true';
+
 export function whyNoReset(group: Pick<TaskGroupAdmin, 'origin' | 'active'>, switchedOn: boolean): string | undefined {
   if (!switchedOn)
     return 'Resetting is switched off here. SERVICE_ENABLE_TASK_GROUP_RESET of the service switches it on.';

@@ -62,10 +62,8 @@ export function filtersOf(search: Pick<URLSearchParams, 'get'>): TaskFilters {
 }
 
 /** For `setQuery`: what is not set is left out of the address. */
-export const queryOf = (filters: TaskFilters): Record<keyof TaskFilters, string> => ({
-  ...filters,
-  core: filters.core === 'all' ? '' : filters.core,
-});
+export const queryOf = (changes: Partial<TaskFilters>): Partial<Record<keyof TaskFilters, string>> =>
+  changes.core === 'all' ? { ...changes, core: '' } : changes;
 
 function namedVersions(versions: Omit<TaskVersion, 'name'>[]): TaskVersion[] {
   const count = (version: string) => versions.filter(({ group }) => group.version === version).length;

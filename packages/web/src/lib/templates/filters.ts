@@ -29,25 +29,28 @@ export const filtersOf = (search: URLSearchParams): TemplateFilters => ({
   page_size: count(search.get('page_size')) ?? FIRST_PAGE.page_size,
 });
 
-/** As it is written into the address: what is as always is left out. */
-export const addressQuery = ({ page, page_size, ...filters }: TemplateFilters) => ({
-  ...filters,
-  page: page === FIRST_PAGE.page ? undefined : page,
-  page_size: page_size === FIRST_PAGE.page_size ? undefined : page_size,
-});
+/** As changes are written into the address: what is as always is left out. */
+export const addressQuery = (changes: Partial<TemplateFilters>): Partial<TemplateFilters> =>
+  Object.fromEntries(
+    Object.entries(changes).map(([key, value]) => [
+      key,
+      value === FIRST_PAGE[key as keyof TemplateFilters] ? undefined : value,
+    ]),
+  );
 
-const CLEARED = {
+export const CLEARED = {
   template_id: undefined,
   is_owner: undefined,
   user_email: undefined,
   name: undefined,
   version: undefined,
+  page: FIRST_PAGE.page,
 };
 
-export const cleared = (filters: TemplateFilters): TemplateFilters => ({ ...filters, ...CLEARED, page: 1 });
-
 export const isFiltered = (filters: TemplateFilters): boolean =>
-  (Object.keys(CLEARED) as (keyof typeof CLEARED)[]).some((key) => filters[key] !== undefined && filters[key] !== '');
+  (Object.keys(CLEARED) as (keyof typeof CLEARED)[]).some(
+    (key) => key !== 'page' && filters[key] !== undefined && filters[key] !== '',
+  );
 
 export interface ChosenTemplate {
   id: number;

@@ -6,6 +6,12 @@ export interface Option {
   note?: string | undefined;
 }
 
+/** What the button of a choice is drawn with. */
+export interface Face {
+  open: boolean;
+  toggle: () => void;
+}
+
 export const findOptions = (options: readonly Option[], text: string): Option[] => {
   const wanted = text.trim().toLowerCase();
   return options.filter(({ name, note }) => `${name} ${note ?? ''}`.toLowerCase().includes(wanted));
@@ -16,3 +22,7 @@ export function pickedWords(options: readonly Option[], picked: readonly string[
   const names = picked.map((value) => options.find((option) => option.value === value)?.name ?? value);
   return names.length > 2 ? `${names[0]} and ${names.length - 1} more` : names.join(', ');
 }
+
+/** Chosen where it was not, and the other way round; what is chosen keeps the order of choosing. */
+export const toggled = (picked: readonly string[], value: string): string[] =>
+  picked.includes(value) ? picked.filter((one) => one !== value) : [...picked, value];

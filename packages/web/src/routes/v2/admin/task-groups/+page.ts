@@ -1,4 +1,5 @@
 import { call } from '#lib/api/client.ts';
+import { isResetOn } from '#lib/tasks/reset.ts';
 import { GROUP_FILTERS, searchQuery, withOptions } from '#lib/tasks/search.ts';
 
 import type { PageLoad } from './$types';
@@ -23,6 +24,6 @@ export const load: PageLoad = async ({ fetch, depends, url }) => {
     found: await call('tasks.adminListTaskGroups', { query }, { fetch }),
     groups: groups.map(({ id, name }): [number, string] => [id, name]),
     resources: resources.map(({ id, name }): [number, string] => [id, name]),
-    canReset: settings['SERVICE_ENABLE_TASK_GROUP_RESET'] === true,
+    canReset: isResetOn(settings),
   };
 };

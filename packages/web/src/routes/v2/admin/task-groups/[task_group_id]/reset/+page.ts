@@ -1,4 +1,5 @@
 import { call } from '#lib/api/client.ts';
+import { isResetOn } from '#lib/tasks/reset.ts';
 
 import type { PageLoad } from './$types';
 
@@ -12,7 +13,7 @@ export const load: PageLoad = async ({ fetch, params }) => {
     { versions?: Record<string, string> } | undefined;
   return {
     group,
-    canReset: settings['SERVICE_ENABLE_TASK_GROUP_RESET'] === true,
+    canReset: isResetOn(settings),
     pythons: Object.keys(python?.versions ?? {}),
   };
 };

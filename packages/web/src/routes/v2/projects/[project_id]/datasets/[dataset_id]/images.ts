@@ -1,6 +1,6 @@
 /** One page of the images of a dataset, with what a task did with them when one is chosen. */
 import { call, type CallOptions } from '#lib/api/client.ts';
-import { bodyOf, type ImagesPage, type ImagesQuery, pageOf, STATUSES } from '#lib/images/filters.ts';
+import { bodyOf, type ImagesPage, type ImagesQuery, pageOf } from '#lib/images/filters.ts';
 
 export interface Place {
   project_id: number;
@@ -30,8 +30,6 @@ export function askImages(
 
 /** As many as a change or a file can name. */
 export const MOST = 10_000;
-/** A map needs more: nine fields in each of 1536 wells. */
-const MOST_OF_PLATE = 20_000;
 const AT_ONCE = 2_000;
 
 export interface Gathered extends Omit<ImagesPage, 'current_page' | 'page_size'> {
@@ -45,37 +43,15 @@ export async function gatherImages(
   task: number | undefined,
   query: ImagesQuery,
   options: CallOptions,
-  most = MOST,
 ): Promise<Gathered> {
   const ask = (page: number) => askImages(place, task, { ...query, page, pageSize: AT_ONCE }, options);
   const first = await ask(1);
   const items = [...first.items];
-  const wanted = Math.min(first.total_count, most);
+  const wanted = Math.min(first.total_count, MOST);
   for (let page = 2; items.length < wanted; page++) {
     const next = await ask(page);
     if (next.items.length === 0) break;
     items.push(...next.items);
   }
   return { ...first, items, cut: first.total_count > items.length };
-}
-
-/**
- * The images of a plate. Where there are more than can be read, those that failed or are at work come first: a failed well
- * is never missing, only finished ones are.
- */
-export async function gatherPlate(
-  place: Place,
-  task: number | undefined,
-  query: ImagesQuery,
-  options: CallOptions,
-): Promise<Gathered> {
-  const few = await gatherImages(place, task, query, options, AT_ONCE);
-  if (!few.cut) return few;
-  const items: Gathered['items'] = [];
-  for (const status of task === undefined ? [undefined] : STATUSES) {
-    const asked = { ...query, status: status === undefined ? [] : [status] };
-    if (items.length < MOST_OF_PLATE)
-      items.push(...(await gatherImages(place, task, asked, options, MOST_OF_PLATE - items.length)).items);
-  }
-  return { ...few, items, cut: few.total_count > items.length };
 }

@@ -9,10 +9,9 @@ import {
   valueWords,
 } from '#lib/images/filters.ts';
 import { imageState } from '#lib/images/image-state.ts';
+import { readWell } from '#lib/images/plates/plate.ts';
+import { shortNumber } from '#lib/images/plates/values.ts';
 import { counted, formatCount } from '#lib/ui/format.ts';
-import type { State } from '#lib/ui/status.ts';
-
-import { shortNumber, type Well } from './plate.ts';
 
 export interface Fact {
   key: string;
@@ -56,15 +55,11 @@ export function factsOf(images: readonly ListedImage[]): Fact[] {
   ];
 }
 
-export interface Trouble {
-  well: Well;
-  image: ListedImage;
-  state: State;
-}
-
 /** Images that failed, in the order of the wells. */
-export const troubles = (wells: readonly Well[]): Trouble[] =>
-  [...wells]
-    .sort((one, other) => one.row - other.row || one.column - other.column)
-    .flatMap((well) => well.images.map((image) => ({ well, image, state: imageState(image) })))
-    .filter(({ state }) => state.look === 'failed');
+export const troubles = (images: readonly ListedImage[]): ListedImage[] =>
+  images.filter((image) => imageState(image).look === 'failed').sort((one, other) => wellOrder(one) - wellOrder(other));
+
+function wellOrder({ attributes }: ListedImage): number {
+  const cell = readWell(attributes['well']);
+  return cell ? cell.row * 100 + cell.column : Number.MAX_SAFE_INTEGER;
+}

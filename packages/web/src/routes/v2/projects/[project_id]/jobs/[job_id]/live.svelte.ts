@@ -2,7 +2,7 @@
 import { addressOf, call } from '#lib/api/client.ts';
 import { isOver } from '#lib/jobs/jobs.ts';
 import { streamedLog, type StreamedLog, withNews } from '#lib/jobs/log-stream.ts';
-import { createPolling, type Polling } from '#lib/jobs/polling.svelte.ts';
+import { createPolling, type Polling } from '#lib/live/polling.svelte.ts';
 import { watch } from '#lib/live/watch.ts';
 import type { SingleJob, Timeline } from '@service/contract';
 

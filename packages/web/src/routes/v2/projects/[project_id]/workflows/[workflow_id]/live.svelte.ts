@@ -8,8 +8,15 @@ import { untrack } from 'svelte';
 
 import { addressOf, call } from '#lib/api/client.ts';
 import { ApiProblem } from '#lib/api/problem.ts';
+import { createPolling } from '#lib/live/polling.svelte.ts';
 import { type JobNews, type TaskNews, watch } from '#lib/live/watch.ts';
-import { type Lost, pollDelay } from '#lib/workflow/polling.ts';
+
+export interface Lost {
+  /** As a moment in milliseconds. */
+  since: number;
+  /** The service answers when it is asked, only its stream does not come. */
+  answers: boolean;
+}
 
 export interface Live {
   readonly job: JobWithTaskStatuses | null;
@@ -26,6 +33,9 @@ export interface Live {
   refresh(): Promise<void>;
 }
 
+/** Nobody waits for a job that has ended: only a new one could begin. */
+const IDLE_MS = 15_000;
+
 interface Place {
   project_id: number;
   workflow_id: number;
@@ -39,7 +49,9 @@ export function createLive({ project_id, workflow_id, dataset_id, first, firstDa
   let job = $state.raw(first);
   let loading = $state(false);
   let problem = $state<string>();
-  let lost = $state<Lost>();
+  /** Since when no stream comes, and whether something was answered since then. */
+  let streamLost = $state<number>();
+  let answers = $state(false);
   let moved = $state(0);
   let others = $state(0);
   let shown = firstDataset;
@@ -109,40 +121,26 @@ export function createLive({ project_id, workflow_id, dataset_id, first, firstDa
       job: onjob,
       task: ontask,
       units: () => (moved += 1),
-      live: (isLive) => (lost = isLive ? undefined : (lost ?? { since: Date.now() })),
+      live(isLive) {
+        if (isLive) answers = false;
+        streamLost = isLive ? undefined : (streamLost ?? Date.now());
+      },
     });
   });
 
-  // without a stream
-  const isLost = $derived(lost !== undefined);
-  $effect(() => {
-    if (!isLost) return;
-    let timer: ReturnType<typeof setTimeout>;
-    let before = '';
-    let quietRounds = 0;
-    const next = () => {
-      const delay = pollDelay(
-        PUBLIC_UPDATE_JOBS_INTERVAL,
-        untrack(() => job?.status === 'submitted'),
-        quietRounds,
-      );
-      timer = setTimeout(() => void round(), delay);
-    };
-    async function round() {
-      try {
-        await refresh();
-        const now = JSON.stringify(untrack(() => job));
-        quietRounds = now === before ? quietRounds + 1 : 0;
-        before = now;
-        lost = lost && { ...lost, answers: true };
-      } catch {
-        lost = lost && { ...lost, answers: false };
-      }
-      next();
-    }
-    next();
-    return () => clearTimeout(timer);
+  const polling = createPolling({
+    async ask() {
+      const before = JSON.stringify(job);
+      await refresh();
+      answers = true;
+      return JSON.stringify(job) !== before;
+    },
+    isNeeded: () => streamLost !== undefined,
+    every: () => Math.max(PUBLIC_UPDATE_JOBS_INTERVAL, job?.status === 'submitted' ? 0 : IDLE_MS),
   });
+  const lost = $derived<Lost | undefined>(
+    streamLost === undefined ? undefined : { since: streamLost, answers: answers && polling.lost === undefined },
+  );
 
   return {
     get job() {

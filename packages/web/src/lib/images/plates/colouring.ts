@@ -1,8 +1,8 @@
 /** What the wells of a plate are coloured by, and the words that go with it. */
-import { counted } from '#lib/ui/format.ts';
-import type { State } from '#lib/ui/status.ts';
-
-import { type Colour, colourOf, type Scale, scaleOf, shortNumber, type Plate, type Well, wellValue } from './plate.ts';
+import { counted, formatCount } from '../../ui/format.ts';
+import type { State } from '../../ui/status.ts';
+import type { Plate, Well } from './plate.ts';
+import { type Colour, colourOf, type Scale, scaleOf, shortNumber, wellValue } from './values.ts';
 
 /** Undefined: by the status of the chosen task. */
 export type By = { attribute: string } | undefined;
@@ -28,13 +28,19 @@ export const LOOK_WORDS: Record<State['look'], string> = {
 const valueOfWell = (value: number | string | undefined): string =>
   value === undefined ? 'no value' : typeof value === 'number' ? shortNumber(value) : value;
 
+/** `failed`, or `2 failed` where others did not. */
+function lookWords({ look, failed, images }: Well): string[] {
+  if (look === undefined) return [];
+  return [look === 'failed' && failed < images ? `${formatCount(failed)} failed` : LOOK_WORDS[look]];
+}
+
 export function colouring({ wells }: Plate, by: By): Colouring {
-  const images = (well: Well) => counted(well.images.length, 'image');
+  const images = (well: Well) => counted(well.images, 'image');
   if (!by) {
     return {
       scale: undefined,
       look: ({ look }) => look ?? 'plain',
-      words: (well) => `${well.look ? `${LOOK_WORDS[well.look]}, ` : ''}${images(well)}`,
+      words: (well) => [...lookWords(well), images(well)].join(', '),
     };
   }
   const values = new Map([...wells].map(([name, well]) => [name, wellValue(well, by.attribute)]));

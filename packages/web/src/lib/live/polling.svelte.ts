@@ -1,0 +1,59 @@
+/**
+ * Keeps what a component shows up to date by asking (asking.ts), where no stream tells; what fails is known to the page.
+ *
+ *     const polling = createPolling({ ask, isNeeded: () => jobs.some((job) => !isOver(job)) });
+ */
+import { PUBLIC_UPDATE_JOBS_INTERVAL } from '$app/env/public';
+
+import { ApiProblem } from '../api/problem.ts';
+import { createAsking } from './asking.ts';
+
+export interface Lost {
+  since: number;
+  words: string;
+  /** When it is asked again. */
+  again: number;
+}
+
+export interface Polling {
+  readonly lost: Lost | undefined;
+  /** Asks at once. */
+  now(): void;
+}
+
+interface Parts {
+  /** True when something has changed. */
+  ask: () => Promise<boolean>;
+  isNeeded: () => boolean;
+  /** Milliseconds between two questions while there is news. */
+  every?: () => number;
+}
+
+/** To be called while a component is made. */
+export function createPolling({ ask, isNeeded, every = () => PUBLIC_UPDATE_JOBS_INTERVAL }: Parts): Polling {
+  let lost = $state<Lost>();
+  const needed = $derived(isNeeded());
+
+  const asking = createAsking({
+    ask,
+    every,
+    onanswer: () => (lost = undefined),
+    onfailure(error, again) {
+      if (!(error instanceof ApiProblem)) throw error;
+      lost = { since: lost?.since ?? Date.now(), words: error.message, again };
+    },
+  });
+
+  $effect(() => {
+    if (!needed) return undefined;
+    asking.start();
+    return asking.stop;
+  });
+
+  return {
+    get lost() {
+      return lost;
+    },
+    now: asking.now,
+  };
+}
