@@ -35,8 +35,6 @@ export interface Asked {
   user: { is_guest: boolean; project_dirs: string[]; slurm_accounts: string[] };
 }
 
-type Run = ReturnType<typeof createRun>;
-
 const NAMES: Record<RunMode, string> = { run: 'Run', continue: 'Continue', reset: 'Reset', rerun: 'Rerun' };
 
 /** Call it while a component is made. */
