@@ -223,7 +223,7 @@ const underSrun = (command: string) => ['trap : TERM', command, 'code=$?'];
 const alone = (command: string) => [
   `${command} &`,
   'worker=$!',
-  `trap 'kill -TERM "$worker"' TERM`,
+  `trap 'kill -TERM "$worker" 2>/dev/null' TERM`,
   'wait "$worker"',
   'code=$?',
   'while kill -0 "$worker" 2>/dev/null; do',

@@ -29,6 +29,10 @@ const LEAST_POLL_MS = 500;
 /** A phase that has run for long is looked at less often, up to the interval of the resource. */
 const POLL_SHARE = 0.15;
 const SECOND = 1000;
+/** Characters of the error stream of a scheduler job that are kept. */
+const LONGEST_ERRORS = 2000;
+
+const AGAIN_AND_AGAIN = 'The cluster ended this job again and again before it began.';
 
 /** What the functions of one run share. */
 interface Running extends SubmissionParts {
@@ -61,9 +65,9 @@ async function makeFolders({ cluster, batch, signal, say, work }: Running): Prom
 async function submit(running: Running, round: Round): Promise<void> {
   const { work, following } = running;
   const recover = async (array: JobArray) => {
-    await running.journals.readAll(round.packs.slice(array.base, array.base + array.count));
-    const pack = round.packs.slice(array.base, array.base + array.count).find((one) => one.arrayJob !== null);
-    return pack?.arrayJob ?? undefined;
+    const packs = round.packs.slice(array.base, array.base + array.count);
+    await patiently(() => running.journals.readAll(packs), running);
+    return packs.find((one) => one.arrayJob !== null)?.arrayJob ?? undefined;
   };
   try {
     const arrays = await submitRound(running, round, recover);
@@ -106,25 +110,34 @@ function isRead({ cluster }: Running, pack: Pack): boolean {
   return waited >= cluster.patienceMs;
 }
 
-/** What the scheduler's job of a pack wrote, where its worker could not pass it on. */
-async function errorsOf(running: Running, pack: Pack): Promise<string> {
-  if (isFinished(pack) || pack.schedulerJob === null) return '';
-  const { batch } = running;
-  const path = `${batch.cluster!.taskFolder}/${packPrefix(batch, pack.index)}-slurm-${pack.schedulerJob}.err`;
-  const contents = await running.journals.contents([path]);
-  return contents.get(path)?.toString('utf8').slice(-2000) ?? '';
+/** What the scheduler's jobs of packs wrote, where their workers could not pass it on. All with one question. */
+async function errorsOf({ batch, journals }: Running, packs: Pack[]): Promise<Map<Pack, string>> {
+  const pathOf = (pack: Pack) =>
+    `${batch.cluster!.taskFolder}/${packPrefix(batch, pack.index)}-slurm-${pack.schedulerJob}.err`;
+  const silent = packs.filter((pack) => !isFinished(pack) && pack.schedulerJob !== null);
+  const contents = await journals.contents(silent.map(pathOf));
+  return new Map(
+    silent.map((pack) => [pack, contents.get(pathOf(pack))?.toString('utf8').slice(-LONGEST_ERRORS) ?? '']),
+  );
 }
 
 async function settleWhatIsOver(running: Running): Promise<void> {
   const { work } = running;
-  for (const pack of work.open()) {
-    if (isComplete(pack)) await work.settle(pack, { kind: 'completed', errors: '', now: Date.now() / SECOND });
-    else if (isRead(running, pack)) {
-      const errors = await errorsOf(running, pack);
-      await work.settle(pack, { kind: pack.over!.kind, errors, now: Date.now() / SECOND });
-    } else continue;
-    running.lastChange = Date.now();
+  const complete = work.open().filter(isComplete);
+  for (const pack of complete) await work.settle(pack, { kind: 'completed', errors: '', now: Date.now() / SECOND });
+  const over = work.open().filter((pack) => isRead(running, pack));
+  let errors: Map<Pack, string>;
+  try {
+    errors = await errorsOf(running, over);
+  } catch (error) {
+    if (!isAway(error)) throw error;
+    return;
   }
+  for (const pack of over) {
+    const { kind } = pack.over!;
+    await work.settle(pack, { kind, errors: errors.get(pack) ?? '', now: Date.now() / SECOND });
+  }
+  if (complete.length + over.length > 0) running.lastChange = Date.now();
 }
 
 /** Logs that were too long to come with the journals, and those of units that left no outcome. */
@@ -154,13 +167,8 @@ async function follow(running: Running, ring: ReturnType<typeof createBell>): Pr
     if (open.length === 0) {
       const plan = work.nextPlan();
       if (!plan) break;
-      if (mayBegin(plan)) await beginRound(running, plan);
-      else
-        work.giveUp(
-          work.begin(plan),
-          'The cluster ended this job again and again before it began.',
-          Date.now() / SECOND,
-        );
+      if (mayBegin(plan)) await unlessStopped(running, () => beginRound(running, plan));
+      else work.giveUp(work.begin(plan), AGAIN_AND_AGAIN, Date.now() / SECOND);
       continue;
     }
     if (following.stop.aborted && Date.now() - cancelled >= cluster.pollMs) {
@@ -189,9 +197,9 @@ async function follow(running: Running, ring: ReturnType<typeof createBell>): Pr
 
 /** Goes on with what an earlier life of the service submitted, or was about to. */
 async function goOn(running: Running): Promise<void> {
-  const { work, journals, memory, signal, say } = running;
+  const { work, journals, memory } = running;
   const submitted = work.rounds.filter((round) => arraysOf(memory, round).length > 0);
-  await patiently(() => journals.readAll(submitted.flatMap((round) => round.packs)), { signal, say });
+  await patiently(() => journals.readAll(submitted.flatMap((round) => round.packs)), running);
   for (const round of work.rounds) await submit(running, round);
 }
 
@@ -217,17 +225,22 @@ async function tokenOwner(cluster: Cluster, token: string, leave: AbortSignal): 
   }
 }
 
-async function start(running: Running): Promise<void> {
-  const { work, batch, following } = running;
+/** Submits, unless the job is stopped meanwhile. */
+async function unlessStopped(running: Running, work: () => Promise<void>): Promise<void> {
   try {
-    await makeFolders(running);
-    if (work.rounds.length > 0) return await goOn(running);
-    const { options, tasksPerJob, parallel } = batch.cluster!.plan;
-    await beginRound(running, { number: 0, attempt: 0, options, tasksPerJob, parallel, units: null });
+    await work();
   } catch (error) {
-    if (!(error instanceof Interrupted) || following.leave.aborted) throw error;
+    if (!(error instanceof Interrupted) || running.following.leave.aborted) throw error;
     await endUnsubmitted(running);
   }
+}
+
+async function start(running: Running): Promise<void> {
+  const { work, batch } = running;
+  await makeFolders(running);
+  if (work.rounds.length > 0) return goOn(running);
+  const { options, tasksPerJob, parallel } = batch.cluster!.plan;
+  return beginRound(running, { number: 0, attempt: 0, options, tasksPerJob, parallel, units: null });
 }
 
 async function run(cluster: Cluster, batch: Batch, following: Following): Promise<'finished' | 'left'> {
@@ -251,7 +264,7 @@ async function run(cluster: Cluster, batch: Batch, following: Following): Promis
   };
   for (const one of [following.stop, following.leave]) one.addEventListener('abort', ring.wake);
   try {
-    await start(running);
+    await unlessStopped(running, () => start(running));
     return await follow(running, ring);
   } catch (error) {
     if (error instanceof Interrupted && following.leave.aborted) return 'left';
