@@ -1,5 +1,5 @@
 /** Task packages on a cluster: beside the service for people who come through sudo, on the other machine by SSH. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -39,9 +39,9 @@ const closed: Record<Kind, () => Promise<Undo>> = {
   },
   slurm_ssh: async () => {
     const file = (await asUser('alice', ['sh', '-c', 'echo ~/.bashrc'])).stdout.trim();
-    const before = readFileSync(file, 'utf8');
-    writeFileSync(file, `umask 077\n${before}`);
-    return async () => writeFileSync(file, before);
+    const before = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+    writeFileSync(file, `umask 077\n${before ?? ''}`);
+    return async () => (before === undefined ? rmSync(file) : writeFileSync(file, before));
   },
 };
 
