@@ -41,7 +41,8 @@ const underWay = ({ work, arrays }: Parts): Submitted[] =>
   });
 
 function takeElement(pack: Pack, { jobId, state, node }: QueuedElement): void {
-  pack.schedulerJob ??= jobId;
+  // elements that wait together are shown with the id of the array
+  if (!/^PENDING/i.test(state)) pack.schedulerJob ??= jobId;
   const { finished, kind } = stateKind(state);
   if (node !== '') pack.ran = true;
   if (finished) pack.over = { kind, since: Date.now() };
