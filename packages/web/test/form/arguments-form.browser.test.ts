@@ -585,7 +585,7 @@ describe('8.5 the form as a whole', () => {
     const typed: number[] = [];
     for (let attempt = 0; attempt < 3; attempt++) {
       const begin = performance.now();
-      const { screen } = await show(properties as never, { values: values as never });
+      const { screen } = await show(properties, { values: values });
       shown.push(performance.now() - begin);
       if (item !== undefined) {
         (screen.getByRole('button', { name: /^List/ }).first().element() as HTMLElement).click();
