@@ -15,6 +15,7 @@ failed=0
 vitest run --project '!cluster' 2>&1 | tee "$said/others" || failed=1
 wait "$cluster" || failed=1
 cat "$said/cluster"
+grep -ah '^failed: ' "$said/others" "$said/cluster" || true
 grep -ahE '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$said/others" "$said/cluster" |
   awk '{ passed += $1; failed += $3; skipped += $5 } END { print passed " passed, " failed " failed, " skipped " skipped" }'
 exit "$failed"

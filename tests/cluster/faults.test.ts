@@ -11,7 +11,7 @@ import { expectNothingLeft, isOver, submitNew, submitParallel, undisturbed } fro
 import type { House } from '../support/house.ts';
 import { killNode, type Node, squeue, startController, stopController, tidy } from './support/cluster.ts';
 import { type ClusterType, openClusterHouse } from './support/cluster-house.ts';
-import { holdingAnswers, killSshConnections, losingAnswers, startSshd, stopSshd } from './support/faults.ts';
+import { blindTo, holdingAnswers, killSshConnections, losingAnswers, startSshd, stopSshd } from './support/faults.ts';
 import { throughSudo } from './support/place.ts';
 
 const KILLS = process.env['LONG'] ? 9 : 2;
@@ -91,6 +91,31 @@ describe.each(TYPES)('%s', (type) => {
     }
     expect(startsOf('lost answer')).toBe(1);
   });
+
+  it('a job that came to be submitted twice all the same runs once, and is followed where it runs', async () => {
+    watched();
+    const gate = gateOf('twice');
+    const message = 'sbatch: error: Batch job submission failed: Socket timed out on send/recv operation';
+    // the answer is lost, and the queue does not show the job yet to who looks for its token
+    const undoQueue = await blindTo('squeue', '%F|%k');
+    const undo = await losingAnswers('sbatch', message);
+    const job = await submitParallel(house, ['twice'], { plan: { '*': { wait_for: gate } } });
+    try {
+      await until('the first job to run', () => startsOf('twice') === 1, 30);
+    } finally {
+      await undo();
+    }
+    const tokens = async () =>
+      (await squeue()).filter((one) => one.comment?.startsWith('service-')).map((one) => one.comment);
+    await until('the second job', async () => (await tokens()).length > new Set(await tokens()).size, 60);
+    await undoQueue();
+    // longer than late files are waited for: the second job is over, the first one is not
+    await sleep(25_000);
+    expect(await isOver(house, job.id)).toBe(false);
+    writeFileSync(gate, '');
+    expect(await house.lab.end(job.id, 60)).toMatchObject({ status: 'done' });
+    expect(startsOf('twice')).toBe(1);
+  }, 180_000);
 
   it(`a controller that is away for ${AWAY_MS / 1000} s is waited for`, async () => {
     watched();

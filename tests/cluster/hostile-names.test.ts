@@ -6,8 +6,24 @@ import { expect, it } from 'vitest';
 
 import { submitParallel } from '../support/faults.ts';
 import { type ClusterType, openClusterHouse } from './support/cluster-house.ts';
+import { now, sudoCommands } from './support/counters.ts';
 
 const FOLDER = `it's $(touch pwned) \`touch pwned\` "x" %j;touch pwned&# [a]*`;
+
+it('a user name that is none fails the job, and never reaches sudo', async () => {
+  const house = await openClusterHouse({ type: 'slurm_sudo' });
+  try {
+    const { lab, db } = house;
+    await db.updateTable('profiles').set({ username: '#0' }).where('id', '=', lab.profile_id).execute();
+    const since = now();
+    const { id } = await submitParallel(house, ['a'], {});
+    const job = await lab.end(id, 30);
+    expect([job.status, job.log]).toEqual(['failed', expect.stringContaining('not the name of an account')]);
+    expect(sudoCommands(since)).toEqual([]);
+  } finally {
+    await house.close();
+  }
+});
 
 it.each<ClusterType>(['slurm_sudo', 'slurm_ssh'])('%s', async (type) => {
   const house = await openClusterHouse({ type });

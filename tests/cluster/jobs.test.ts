@@ -10,7 +10,9 @@ import { submit, submitNew, submitParallel } from '../support/faults.ts';
 import { type House, openHouse } from '../support/house.ts';
 import { type ClusterType, openClusterHouse } from './support/cluster-house.ts';
 import { now, sshCommands, sudoCommands } from './support/counters.ts';
+import { squeue } from './support/cluster.ts';
 import { stale } from './support/faults.ts';
+import { must } from './support/place.ts';
 
 type Story = Awaited<ReturnType<typeof storyOf>>;
 
@@ -172,16 +174,27 @@ describe.each(TYPES)('%s', (type) => {
   it('the queue is shown, and says why a job waits', async () => {
     const { lab } = house;
     const { client } = lab.owner;
-    const { id } = await submitParallel(house, ['c'], {
-      plan: { '*': {} },
-      meta_parallel: { nodelist: 'n1,n2', nodes: 2 },
-    });
+    const { id } = await submitParallel(house, ['c'], { meta_parallel: { extra_lines: ['#SBATCH --hold'] } });
+    const queue = async () => (await client.get(`${lab.base}/job/${id}/queue/`)).body as object;
+    const held = { state: 'waiting', jobs_ahead: null, reason: expect.stringMatching(/holds it back.*JobHeldUser/) };
+    await expect.poll(queue, PATIENCE).toEqual(held);
     const { status, text } = await client.get('/api/v2/job/squeue/', { query: { scope: 'user' } });
-    expect([status, text]).toEqual([200, expect.stringContaining('JOBID')]);
-    const { body } = await client.get(`${lab.base}/job/${id}/queue/`);
-    expect(body).toMatchObject({ state: expect.stringMatching(/waiting|running|ended/) });
-    const job = await lab.end(id, 60);
-    expect([job.status, job.log]).toEqual(['done', job.log]);
+    expect([status, text]).toEqual([200, expect.stringMatching(/JOBID(.|\n)*alice(.|\n)*JobHeldUser/)]);
+    const [line] = (await squeue()).filter((one) => one.reason === 'JobHeldUser' && one.state === 'PENDING');
+    await must(['scontrol', 'release', String(line!.job)]);
+    expect(await lab.end(id, 60)).toMatchObject({ status: 'done' });
+    expect(await queue()).toEqual({ state: 'ended', jobs_ahead: null, reason: null });
+  });
+
+  it('with several nodes, each has a worker with a part of the units', async () => {
+    const { lab } = house;
+    const { id, dataset, flow } = await submitParallel(house, ['m 1', 'm 2', 'm 3', 'm 4'], {
+      meta_parallel: { nodes: 2, tasks_per_job: 4, parallel_tasks_per_job: 1 },
+    });
+    expect(await lab.end(id, 60)).toMatchObject({ status: 'done' });
+    const { units } = await lab.units(dataset, flow.steps[0]!);
+    expect(new Set((units as { node: string }[]).map(({ node }) => node)).size).toBe(2);
+    expect(lab.starts().filter(({ url }) => url?.includes('/m '))).toHaveLength(4);
   });
 
   it('a unit over its time has failed and says so; those after it in the same job run all the same', async () => {

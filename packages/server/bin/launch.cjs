@@ -4,11 +4,6 @@ var spawn = require('child_process').spawn;
 var path = require('path');
 var url = require('url');
 
-function isNewEnough(version) {
-  var parts = version.split('.').map(Number);
-  return parts[0] > 22 || (parts[0] === 22 && parts[1] >= 18);
-}
-
 /** The Node that `npm ci` brought along, if it did. */
 function broughtAlong() {
   try {
@@ -32,7 +27,7 @@ function runAgainWith(node, script) {
 }
 
 module.exports = function launch(script, entry) {
-  if (isNewEnough(process.versions.node)) {
+  if (process.features.typescript) {
     var nodeModule = require('module');
     if (nodeModule.enableCompileCache) nodeModule.enableCompileCache();
     import(url.pathToFileURL(path.join(__dirname, '..', entry)).href).catch(function (error) {
@@ -42,9 +37,11 @@ module.exports = function launch(script, entry) {
     return;
   }
   var node = broughtAlong();
-  if (node) return runAgainWith(node, script);
+  if (node && node !== process.execPath) return runAgainWith(node, script);
   console.error(
-    'This needs Node 22.18 or newer, and this is Node ' + process.versions.node + '. Install a newer Node.',
+    'This needs a Node that reads TypeScript (22.18 or newer, without --no-strip-types in NODE_OPTIONS), and this is Node ' +
+      process.versions.node +
+      '. Install a newer Node.',
   );
   process.exit(1);
 };

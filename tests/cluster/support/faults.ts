@@ -69,6 +69,10 @@ export const failing = (program: Program, message: string, code = 1): Promise<Un
 export const losingAnswers = (program: Program, message: string): Promise<Undo> =>
   replace(program, [`${real(program)} "$@" >/dev/null 2>&1`, `echo ${quoted(message)} >&2`, 'exit 1']);
 
+/** It shows nothing to whoever asks with this word, as a queue that is behind; else it does what it should. */
+export const blindTo = (program: Program, word: string): Promise<Undo> =>
+  replace(program, [`case "$*" in *${quoted(word)}*) exit 0 ;; esac`, `exec ${real(program)} "$@"`]);
+
 export interface Held {
   /** How many have done their work and wait to say so. */
   waiting(): number;

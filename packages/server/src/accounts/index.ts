@@ -14,6 +14,12 @@ export { usableProfile } from './resources.ts';
 export { accountRoutes } from './routes.ts';
 export { authenticator } from './sign-in.ts';
 export { knownGroupIds } from './store/groups.ts';
-export { countResources, findResource, knownResourceIds, preventSubmissions } from './store/resources.ts';
+export {
+  countResources,
+  findProfileOf,
+  findResource,
+  knownResourceIds,
+  preventSubmissions,
+} from './store/resources.ts';
 export { findActiveUser, findAdministrator, superuserExists } from './store/users.ts';
 export { createTokens } from './tokens.ts';

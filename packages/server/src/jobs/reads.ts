@@ -1,4 +1,6 @@
 /** Reading jobs: lists, one job, the newest job, what a job waits for. */
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type {
   Job,
   JobList,
@@ -91,11 +93,15 @@ export async function latestJob(
 
 const jobs = (count: number) => (count === 1 ? '1 job' : `${count} jobs`);
 
+/** Who looks at a page does not wait for a cluster that is away. */
+const LONGEST_QUESTION_MS = 10_000;
+
 /** What the queue of a cluster says about the scheduler's jobs of the phase that runs. */
 async function queueOfCluster(clusters: Clusters, cluster: ClusterAddress, ids: number[]): Promise<JobQueue> {
   const waiting = { state: 'waiting' as const, jobs_ahead: null };
   if (ids.length === 0) return { ...waiting, reason: 'The job is being handed to Slurm.' };
-  const reading = await clusters.queue(cluster).read(ids, 0);
+  const late = sleep(LONGEST_QUESTION_MS, { problem: 'it takes long.' }, { ref: false });
+  const reading = await Promise.race([clusters.queue(cluster).read(ids, 0), late]);
   if ('problem' in reading)
     return { ...waiting, reason: `The queue of the cluster does not answer: ${reading.problem}` };
   const elements = ids.flatMap((id) => [...(reading.jobs.get(id)?.elements.values() ?? [])]);

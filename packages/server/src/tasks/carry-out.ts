@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 
 import type { Profile, Resource } from '@service/contract';
 
-import { findResource } from '../accounts/index.ts';
+import { findProfileOf, findResource } from '../accounts/index.ts';
 import type { Database } from '../db/index.ts';
 import { HostAway, localHost } from '../hosts/index.ts';
 import type { Handler, WorkContext } from '../queue/index.ts';
@@ -91,7 +91,7 @@ const isSettled = (activity: store.ActivityAtWork) => activity.status === 'OK' |
 async function subjectOf(db: Database, activity: store.ActivityAtWork): Promise<Subject | undefined> {
   const group = activity.taskgroupv2_id === null ? undefined : await store.findGroupAtWork(db, activity.taskgroupv2_id);
   const resource = group && (await findResource(db, group.resource_id));
-  return group && resource && { activity, group, resource, profile: await store.findProfileOf(db, group.user_id) };
+  return group && resource && { activity, group, resource, profile: await findProfileOf(db, group.user_id) };
 }
 
 async function carryOut(

@@ -1,7 +1,7 @@
 /** Asks for something to be done with a task group; refused while something else is done with it. */
 import type { Activity, Resource, ResetPip } from '@service/contract';
 
-import { findResource } from '../accounts/index.ts';
+import { findProfileOf, findResource } from '../accounts/index.ts';
 import { brokenConstraint, type Database } from '../db/index.ts';
 import { refuse } from '../http/index.ts';
 import type { Queue } from '../queue/index.ts';
@@ -75,7 +75,7 @@ function requireOwner(owner: NonNullable<Asked['owner']>, group: store.GroupAtWo
 const mustBeReachable: Check = async (db, group) => {
   const resource = await findResource(db, group.resource_id);
   if (!resource || !isFar(resource) || group.path === null) return undefined;
-  return signInProblem(resource, await store.findProfileOf(db, group.user_id));
+  return signInProblem(resource, await findProfileOf(db, group.user_id));
 };
 
 export async function ask(

@@ -87,6 +87,14 @@ export const listProfilesOf = (db: Database, resourceId: number): Promise<Profil
 export const findProfile = (db: Executor, id: number): Promise<Profile | undefined> =>
   db.selectFrom('profiles').select(PROFILE_COLUMNS).where('id', '=', id).executeTakeFirst();
 
+/** As whom a person works. */
+export const findProfileOf = (db: Executor, userId: number): Promise<Profile | undefined> =>
+  db
+    .selectFrom('profiles')
+    .select(PROFILE_COLUMNS)
+    .where('id', '=', (eb) => eb.selectFrom('users').select('profile_id').where('users.id', '=', userId))
+    .executeTakeFirst();
+
 export const insertProfile = (db: Executor, resourceId: number, profile: ProfileWrite): Promise<Profile> =>
   db
     .insertInto('profiles')

@@ -77,6 +77,12 @@ function readIndexes(list: string): { indexes: number[]; complete: boolean } {
   return { indexes, complete: !isCut };
 }
 
+/** The id in what `sbatch --parsable` prints, behind what a site may print before it: `12`, or `12;cluster`. */
+export function readJobId(printed: string): number | undefined {
+  const [, id] = /^(\d+)(?:;\S+)?$/.exec(printed.trim().split('\n').at(-1)!.trim()) ?? [];
+  return id === undefined ? undefined : Number(id);
+}
+
 const linesOf = (text: string) => text.split('\n').filter((line) => line.trim() !== '');
 
 export function readQueue(text: string): QueuedJobs {

@@ -70,6 +70,17 @@ async function failAll(
   return { failed, outputs: new Map(), initOutput: null, executorError: null } satisfies PhaseResult;
 }
 
+/** Many units that were to go to a scheduler have their record, also when none of them got there. */
+async function recordNothing(
+  execution: Execution,
+  runId: number,
+  { single, isInit }: { single: boolean; isInit: boolean },
+) {
+  const { job } = execution;
+  if (!job.snapshot.cluster || single) return;
+  await write(execution, (trx) => store.recordSchedulerJobs(trx, { job, runId, isInit, ids: [] }));
+}
+
 async function runUnits(
   execution: Execution,
   runId: number,
@@ -80,6 +91,7 @@ async function runUnits(
   const total = rows.length;
   if ('problem' in words || 'problem' in layout) {
     const message = 'problem' in words ? words.problem : (layout as { problem: string }).problem;
+    await recordNothing(execution, runId, phase);
     return failAll(execution, runId, total, { cause: 'start', message });
   }
   const ended = new Set(rows.filter((row) => row.ended).map((row) => row.number));

@@ -60,6 +60,11 @@ function remembered<T>(make: (address: ClusterAddress) => T, keyOf: (address: Cl
   };
 }
 
+/** A name that is no account's is told when something is to be run: then there is somebody to tell. */
+const asPerson = (username: string): Commands => ({
+  run: async (command, options) => sudoCommands(username).run(command, options),
+});
+
 export function createClusters(ssh: SshHosts): Clusters {
   const hostOf = ({ host, username, ssh_key_path }: ClusterAddress) =>
     ssh.host({ host: host!, username, keyPath: ssh_key_path! });
@@ -75,7 +80,7 @@ export function createClusters(ssh: SshHosts): Clusters {
   );
   const queues = remembered((address): SlurmQueue => {
     const { type, username } = address;
-    const person = type === 'slurm_sudo' ? { person: sudoCommands(username) } : {};
+    const person = type === 'slurm_sudo' ? { person: asPerson(username) } : {};
     return createSlurmQueue({ shared: readers.get(address), username, ...person });
   }, account);
   const followers = remembered((address): Follower => createFollower(hostOf(address)), account);
@@ -83,7 +88,7 @@ export function createClusters(ssh: SshHosts): Clusters {
   function clusterOf(address: ClusterAddress): Cluster {
     const { type, python, poll_interval, username } = address;
     const common = { python, pollMs: Math.max(LEAST_POLL_MS, 1000 * poll_interval), queue: queues.get(address) };
-    if (type === 'slurm_sudo') return sudoCluster({ ...common, commands: sudoCommands(username) });
+    if (type === 'slurm_sudo') return sudoCluster({ ...common, commands: asPerson(username) });
     return sshCluster({ ...common, host: hostOf(address), follower: followers.get(address) });
   }
 

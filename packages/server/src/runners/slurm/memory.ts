@@ -28,14 +28,14 @@ export interface AgainEntry {
   round: number;
 }
 
-type Entry =
+export type Entry =
   | { round: RoundPlan }
   /** About to be submitted: the packs from `base` on, under this token. */
   | { intent: { round: number; base: number; count: number; token: string } }
   | { submitted: { token: string; id: number } }
   /** The queue shows the service the job with this token: when it is not there any more, it is over. */
   | { seen: string }
-  /** A pack is over; with what its scheduler job complained about. */
+  /** A pack is over, and not all of its units ended by themselves; with what its scheduler job complained about. */
   | { settled: string; ends: UnitEnd[]; complaint?: string }
   | { again: AgainEntry[] }
   | { done: true };
@@ -44,7 +44,8 @@ const FILE = 'memory.jsonl';
 
 export interface Memory {
   entries: Entry[];
-  add(entry: Entry): void;
+  /** On disk when it returns, with one write. A crash may leave the first ones alone: each holds by itself. */
+  add(...entries: Entry[]): void;
 }
 
 function entriesIn(path: string): { entries: Entry[]; torn: boolean } {
@@ -74,16 +75,17 @@ export function openMemory(folder: string): Memory {
   let separator = torn ? '\n' : '';
   return {
     entries,
-    add(entry) {
+    add(...added) {
+      if (added.length === 0) return;
       const descriptor = openSync(path, 'a', 0o600);
       try {
-        writeSync(descriptor, `${separator}${JSON.stringify(entry)}\n`);
+        writeSync(descriptor, separator + added.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
         fsyncSync(descriptor);
       } finally {
         closeSync(descriptor);
       }
       separator = '';
-      entries.push(entry);
+      entries.push(...added);
     },
   };
 }

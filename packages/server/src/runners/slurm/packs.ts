@@ -1,17 +1,12 @@
 /** Takes what the workers of packs wrote, and tells what of it is news for the job. */
 import type { JournalRecord, UnitEnd } from '../journal.ts';
-import type { Deliverer } from './deliver.ts';
+import type { Deliverer, ToldEnd } from './deliver.ts';
 import type { Pack, PackJournal } from './rounds.ts';
-
-interface Carried {
-  log?: string;
-  log64?: string;
-}
 
 /** Records of a pack, as far as they are not the same as those of a worker on this machine. */
 export type PackRecord =
   | Exclude<JournalRecord, UnitEnd>
-  | (UnitEnd & Carried)
+  | ToldEnd
   | { worker: number; host: string; scheduler_job?: number | null; array_job?: number | null }
   | { finished: true; stopped: boolean; out?: string; err?: string };
 
@@ -47,7 +42,7 @@ interface Taking {
   retry(pack: Pack, number: number): boolean;
 }
 
-async function takeEnd({ deliverer, runsAgain, retry }: Taking, pack: Pack, record: UnitEnd & Carried) {
+async function takeEnd({ deliverer, runsAgain, retry }: Taking, pack: Pack, record: ToldEnd) {
   const number = record.end;
   if (pack.ended.has(number) || runsAgain(pack, number)) return [];
   const end = { ...(await deliverer.unit(record)), node: pack.node, scheduler_job: pack.schedulerJob };
@@ -73,6 +68,8 @@ export async function takeRecord(
     if ('scheduler_job' in record) {
       pack.schedulerJob = record.scheduler_job ?? pack.schedulerJob;
       pack.arrayJob = record.array_job ?? record.scheduler_job ?? pack.arrayJob;
+      // the job that was said to be over is another one, which found the pack taken
+      if (pack.over && pack.arrayJob !== null && pack.over.job !== pack.arrayJob) pack.over = undefined;
     }
   } else if ('end' in record) return takeEnd(taking, pack, record);
   else if ('start' in record) {

@@ -37,11 +37,11 @@ export interface Pack {
   ended: Set<number>;
   held: UnitEnd[];
   node: string | null;
-  /** The scheduler's job of this pack, and the array that it is part of. */
+  /** The scheduler's job that runs this pack, and the array that it is part of, as its worker tells. */
   schedulerJob: number | null;
   arrayJob: number | null;
-  /** How the scheduler says it ended, once it does, and since when that is known. */
-  over: { kind: PackOutcome['kind']; since: number } | undefined;
+  /** How the scheduler says that a job of it ended, once it does, and since when that is known. */
+  over: { job: number; kind: PackOutcome['kind']; since: number } | undefined;
   /** It has been given a node. */
   ran: boolean;
   settled: boolean;

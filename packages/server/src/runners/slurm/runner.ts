@@ -21,7 +21,7 @@ import { isComplete, isFinished } from './packs.ts';
 import { Interrupted, isAway, pause, patiently } from './patience.ts';
 import { openUnits, type Pack, packPrefix, type Round, roundOf, type UnitIndex, writeRound } from './rounds.ts';
 import { arraysOf, type JobArray, Refused, submitRound, type SubmissionParts } from './submission.ts';
-import { arrayOf, takeReading } from './standing.ts';
+import { idOf, takeReading } from './standing.ts';
 import { createWork, mayBegin, type Work } from './work.ts';
 
 const LONGEST_COMMAND_MS = 120_000;
@@ -124,7 +124,8 @@ async function errorsOf({ batch, journals }: Running, packs: Pack[]): Promise<Ma
 async function settleWhatIsOver(running: Running): Promise<void> {
   const { work } = running;
   const complete = work.open().filter(isComplete);
-  for (const pack of complete) await work.settle(pack, { kind: 'completed', errors: '', now: Date.now() / SECOND });
+  const done = complete.map((pack) => ({ pack, kind: 'completed' as const, errors: '' }));
+  await work.settle(done, Date.now() / SECOND);
   const over = work.open().filter((pack) => isRead(running, pack));
   let errors: Map<Pack, string>;
   try {
@@ -133,10 +134,8 @@ async function settleWhatIsOver(running: Running): Promise<void> {
     if (!isAway(error)) throw error;
     return;
   }
-  for (const pack of over) {
-    const { kind } = pack.over!;
-    await work.settle(pack, { kind, errors: errors.get(pack) ?? '', now: Date.now() / SECOND });
-  }
+  const ends = over.map((pack) => ({ pack, kind: pack.over!.kind, errors: errors.get(pack) ?? '' }));
+  await work.settle(ends, Date.now() / SECOND);
   if (complete.length + over.length > 0) running.lastChange = Date.now();
 }
 
@@ -173,10 +172,10 @@ async function follow(running: Running, ring: ReturnType<typeof createBell>): Pr
     }
     if (following.stop.aborted && Date.now() - cancelled >= cluster.pollMs) {
       cancelled = Date.now();
-      await cancel(running, idsOf(running.arrays));
+      await cancel(running, [...new Set([...idsOf(running.arrays), ...open.flatMap((pack) => pack.arrayJob ?? [])])]);
     }
     const within = Math.min(cluster.pollMs, Math.max(LEAST_POLL_MS, POLL_SHARE * (Date.now() - running.lastChange)));
-    const ids = new Set(open.map((pack) => arrayOf(running.arrays, pack)?.id).filter((id) => id !== undefined));
+    const ids = new Set(open.flatMap((pack) => idOf(running.arrays, pack) ?? []));
     if (ids.size > 0)
       asking ??= cluster.queue
         .read([...ids], within)
@@ -211,10 +210,9 @@ async function endUnsubmitted(running: Running): Promise<void> {
     array.id = await tokenOwner(cluster, array.token, following.leave);
     if (array.id !== undefined) memory.add({ submitted: { token: array.token, id: array.id } });
   }
-  for (const pack of work.open()) {
-    if (arrayOf(running.arrays, pack)?.id !== undefined) continue;
-    await work.settle(pack, { kind: 'cancelled', errors: '', now: Date.now() / SECOND });
-  }
+  const never = work.open().filter((pack) => idOf(running.arrays, pack) === undefined);
+  const ends = never.map((pack) => ({ pack, kind: 'cancelled' as const, errors: '' }));
+  await work.settle(ends, Date.now() / SECOND);
 }
 
 async function tokenOwner(cluster: Cluster, token: string, leave: AbortSignal): Promise<number | undefined> {

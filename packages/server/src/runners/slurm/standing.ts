@@ -21,15 +21,20 @@ interface Parts {
 
 interface Submitted {
   pack: Pack;
-  array: JobArray & { id: number };
+  array: JobArray;
+  /** The scheduler's id: of the job that runs the pack, should it have been submitted twice. */
+  id: number;
 }
 
-export const arrayOf = (arrays: JobArray[], { round, index }: Pack): JobArray | undefined =>
+const arrayOf = (arrays: JobArray[], { round, index }: Pack): JobArray | undefined =>
   arrays.find((array) => array.round === round.plan.number && index >= array.base && index < array.base + array.count);
 
+/** The scheduler's id of what runs a pack; undefined before it is submitted. */
+export const idOf = (arrays: JobArray[], pack: Pack): number | undefined => pack.arrayJob ?? arrayOf(arrays, pack)?.id;
+
 /** The scheduler counts the elements of an array from 0; a job that is none is its own only element. */
-function elementIn(jobs: QueuedJobs, { pack, array }: Submitted): QueuedElement | undefined {
-  const job = jobs.get(array.id);
+function elementIn(jobs: QueuedJobs, { pack, array, id }: Submitted): QueuedElement | undefined {
+  const job = jobs.get(id);
   return job?.elements.get(array.count === 1 ? 0 : pack.index - array.base) ?? job?.rest ?? undefined;
 }
 
@@ -37,27 +42,28 @@ function elementIn(jobs: QueuedJobs, { pack, array }: Submitted): QueuedElement 
 const underWay = ({ work, arrays }: Parts): Submitted[] =>
   work.open().flatMap((pack) => {
     const array = arrayOf(arrays, pack);
-    return pack.over || array?.id === undefined ? [] : [{ pack, array: array as Submitted['array'] }];
+    const id = idOf(arrays, pack);
+    return pack.over || !array || id === undefined ? [] : [{ pack, array, id }];
   });
 
-function takeElement(pack: Pack, { jobId, state, node }: QueuedElement): void {
+function takeElement({ pack, id }: Submitted, { jobId, state, node }: QueuedElement): void {
   // elements that wait together are shown with the id of the array
   if (!/^PENDING/i.test(state)) pack.schedulerJob ??= jobId;
   const { finished, kind } = stateKind(state);
   if (node !== '') pack.ran = true;
-  if (finished) pack.over = { kind, since: Date.now() };
+  if (finished) pack.over = { job: id, kind, since: Date.now() };
 }
 
 /** What the queue has forgotten. */
 async function askHistory({ cluster }: Parts, forgotten: Submitted[]): Promise<void> {
   if (forgotten.length === 0) return;
-  const known = await cluster.queue.history([...new Set(forgotten.map(({ array }) => array.id))]);
+  const known = await cluster.queue.history([...new Set(forgotten.map(({ id }) => id))]);
   for (const one of forgotten) {
     const element = elementIn(known, one);
     const told = element && stateKind(element.state);
     if (told && !told.finished) continue;
     one.pack.ran = true;
-    one.pack.over = { kind: told?.kind ?? 'gone', since: Date.now() };
+    one.pack.over = { job: one.id, kind: told?.kind ?? 'gone', since: Date.now() };
   }
 }
 
@@ -65,13 +71,13 @@ export async function takeReading(parts: Parts, reading: QueueReading): Promise<
   if ('problem' in reading) return;
   const forgotten: Submitted[] = [];
   for (const one of underWay(parts)) {
-    const { pack, array } = one;
-    if (reading.jobs.has(array.id) && !array.seen) {
+    const { array, id } = one;
+    if (reading.jobs.has(id) && !array.seen) {
       parts.memory.add({ seen: array.token });
       array.seen = true;
     }
     const element = elementIn(reading.jobs, one);
-    if (element) takeElement(pack, element);
+    if (element) takeElement(one, element);
     else if (array.seen || reading.complete) forgotten.push(one);
   }
   await askHistory(parts, forgotten);

@@ -1,5 +1,5 @@
 /**
- * Hands the packs of a round to the scheduler, as few jobs arrays, each exactly once.
+ * Hands the packs of a round to the scheduler, as few job arrays, each exactly once.
  *
  * Before `sbatch` runs, a token is written down; the scheduler keeps it as the comment of the job. When the answer of
  * `sbatch` is lost (the service was killed, the controller did not answer in time), the token tells whether the job is
@@ -8,7 +8,7 @@
 import { randomBytes } from 'node:crypto';
 
 import { submissionScript } from '../../engine/slurm/script.ts';
-import { isPassing, refusalWords } from '../../engine/slurm/states.ts';
+import { isPassing, readJobId, refusalWords } from '../../engine/slurm/states.ts';
 import { capture } from '../../hosts/index.ts';
 import type { Batch } from '../batch.ts';
 import { RunnerProblem } from '../runner.ts';
@@ -92,12 +92,11 @@ async function scriptOf(
   return script.text;
 }
 
-/** The id that `sbatch --parsable` printed: `123`, or `123;cluster`. */
 function idIn(stdout: Buffer): number {
-  const [, id] = /^(\d+)(;.*)?$/.exec(stdout.toString('utf8').trim()) ?? [];
-  if (id === undefined)
-    throw new Refused(`Slurm took the job but gave no id for it: ${stdout.toString('utf8').trim()}`);
-  return Number(id);
+  const printed = stdout.toString('utf8');
+  const id = readJobId(printed);
+  if (id === undefined) throw new Refused(`Slurm took the job but gave no id for it: ${printed.trim()}`);
+  return id;
 }
 
 /** Undefined when nobody knows whether it worked. */
@@ -141,18 +140,13 @@ export async function submitRound(
 ): Promise<JobArray[]> {
   const { memory, cluster, batch, signal, say } = parts;
   const before = arraysOf(memory, round);
-  if (
-    before.length > 0 &&
-    before.every((array) => array.id !== undefined) &&
-    before.length === [...pieces(round)].length
-  ) {
-    return before;
-  }
+  const cut = [...pieces(round)];
+  if (before.filter((array) => array.id !== undefined).length === cut.length) return before;
   const there = `${batch.cluster!.inputs}/round-${round.plan.number}`;
   await patiently(() => cluster.bring(round.folder, there), { signal, say });
   const inputs = cluster.placeOf(round.folder, there);
   const arrays: JobArray[] = [];
-  for (const { base, count } of pieces(round)) {
+  for (const { base, count } of cut) {
     const known = before.find((array) => array.base === base);
     const array: JobArray = known ?? {
       round: round.plan.number,

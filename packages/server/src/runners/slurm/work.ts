@@ -10,7 +10,7 @@ import type { Batch } from '../batch.ts';
 import type { JournalRecord, UnitEnd } from '../journal.ts';
 import type { Following } from '../runner.ts';
 import type { Deliverer } from './deliver.ts';
-import type { AgainEntry, Memory, RoundPlan } from './memory.ts';
+import type { AgainEntry, Entry, Memory, RoundPlan } from './memory.ts';
 import { newRecords, takeRecord } from './packs.ts';
 import { type Pack, packPrefix, type Round, roundOf } from './rounds.ts';
 import { type PackOutcome, settlePack, unbegun } from './verdict.ts';
@@ -30,8 +30,8 @@ export interface Work {
   open(): Pack[];
   /** New bytes of the journal of a worker; false when they say nothing new. */
   take(file: string, piece: { offset: number; data: Buffer }): Promise<boolean>;
-  /** A pack is over; `kind` is how the scheduler says it ended. */
-  settle(pack: Pack, outcome: Pick<PackOutcome, 'kind' | 'errors' | 'now'>): Promise<void>;
+  /** These packs are over; `kind` is how the scheduler says that each ended. */
+  settle(over: readonly PackEnd[], now: number): Promise<void>;
   /** All units of a round that could not be submitted have failed. */
   giveUp(round: Round, words: string, now: number): void;
   /** The next round, where units are to run again; to be written and then begun. */
@@ -41,10 +41,15 @@ export interface Work {
   report(): Promise<void>;
 }
 
+interface PackEnd extends Pick<PackOutcome, 'kind' | 'errors'> {
+  pack: Pack;
+}
+
 const keyOf = (round: number, number: number) => `${round}:${number}`;
 
 export function createWork({ batch, memory, deliverer, following }: WorkParts): Work {
   const rounds: Round[] = [];
+  const packNamed = new Map<string, Pack>();
   const packOf = new Map<string, { pack: Pack; journal: Pack['journals'][number] }>();
   /** Units that moved on to a later round, by the round they left. */
   const movedOn = new Set<string>();
@@ -57,7 +62,10 @@ export function createWork({ batch, memory, deliverer, following }: WorkParts): 
   function addRound(plan: RoundPlan): Round {
     const round = roundOf(plan, batch.folder, batch.total);
     rounds.push(round);
-    for (const pack of round.packs) for (const journal of pack.journals) packOf.set(journal.file, { pack, journal });
+    for (const pack of round.packs) {
+      packNamed.set(pack.name, pack);
+      for (const journal of pack.journals) packOf.set(journal.file, { pack, journal });
+    }
     const taken = new Set(plan.units ?? []);
     again = again.filter((entry) => !taken.has(entry.number));
     return round;
@@ -79,8 +87,6 @@ export function createWork({ batch, memory, deliverer, following }: WorkParts): 
     pack.settled = true;
     news.push(...ends);
   }
-
-  const packNamed = (name: string) => rounds.flatMap((round) => round.packs).find((pack) => pack.name === name)!;
 
   /** More of what a unit lacked, where its task asks for that and there is more to be had. */
   const mayRetry = (pack: Pack, cause: 'memory' | 'time_limit') =>
@@ -115,11 +121,40 @@ export function createWork({ batch, memory, deliverer, following }: WorkParts): 
     return executorError(err);
   }
 
+  /** What becomes of a pack, and what of that cannot be found out again from its journal. */
+  async function judge({ pack, kind, errors }: PackEnd, now: number) {
+    const { number: round } = pack.round.plan;
+    const stays = (number: number) => !taking.runsAgain(pack, number);
+    const held = pack.held.filter((end) => stays(end.end));
+    const verdict = settlePack({
+      ...{ kind, errors, now, held },
+      units: pack.units.filter(stays),
+      started: pack.started,
+      ended: pack.ended,
+      stopped: stopped(),
+      retries: (cause) => mayRetry(pack, cause),
+    });
+    const told = new Set(held.map((end) => end.end));
+    const ends: UnitEnd[] = [];
+    for (const end of verdict.ends) {
+      const placed = { ...end, node: pack.node, scheduler_job: pack.schedulerJob };
+      // the files of those that the worker still told of are there already
+      ends.push(pack.started.has(end.end) && !told.has(end.end) ? await deliverer.unit(placed) : placed);
+    }
+    const again = verdict.again.map((one) => ({ ...one, round }));
+    const complaint = await keepStreams(pack, errors);
+    const entries: Entry[] = again.length > 0 ? [{ again }] : [];
+    if (again.length > 0 || ends.length > 0) {
+      entries.push({ settled: pack.name, ends, ...(complaint === null ? {} : { complaint }) });
+    }
+    return { ends, again, complaint, entries };
+  }
+
   for (const entry of memory.entries) {
     if ('round' in entry) addRound(entry.round);
     else if ('again' in entry) addAgain(entry.again);
     else if ('settled' in entry) {
-      take(packNamed(entry.settled), entry.ends);
+      take(packNamed.get(entry.settled)!, entry.ends);
       complain(entry.complaint ?? null);
     }
   }
@@ -134,41 +169,24 @@ export function createWork({ batch, memory, deliverer, following }: WorkParts): 
       for (const record of records) news.push(...(await takeRecord(taking, known.pack, known.journal, record)));
       return records.length > 0;
     },
-    async settle(pack, { kind, errors, now }) {
-      const runsAgain = (number: number) => taking.runsAgain(pack, number);
-      const verdict = settlePack({
-        kind,
-        errors,
-        now,
-        units: pack.units.filter((number) => !runsAgain(number)),
-        started: pack.started,
-        ended: pack.ended,
-        held: pack.held.filter((end) => !runsAgain(end.end)),
-        stopped: stopped(),
-        retries: (cause) => mayRetry(pack, cause),
-      });
-      const place = { node: pack.node, scheduler_job: pack.schedulerJob };
-      const ends: UnitEnd[] = [];
-      for (const end of verdict.ends) {
-        const placed = { ...end, ...place };
-        // the files of those that the worker still told of are there already
-        const isNew = pack.started.has(end.end) && !pack.held.some((one) => one.end === end.end);
-        ends.push(isNew ? await deliverer.unit(placed) : placed);
+    async settle(over, now) {
+      const settled = [];
+      for (const end of over) settled.push({ end, ...(await judge(end, now)) });
+      // on disk with one write, however many jobs ended together
+      memory.add(...settled.flatMap(({ entries }) => entries));
+      for (const { end, again: entries, ends, complaint } of settled) {
+        addAgain(entries);
+        take(end.pack, ends);
+        complain(complaint);
       }
-      remember(verdict.again.map((one) => ({ ...one, round: pack.round.plan.number })));
-      const complaint = await keepStreams(pack, errors);
-      memory.add({ settled: pack.name, ends, ...(complaint === null ? {} : { complaint }) });
-      take(pack, ends);
-      complain(complaint);
     },
     giveUp(round, words, now) {
-      for (const pack of round.packs.filter((one) => !one.settled)) {
-        const ends = pack.units
-          .filter((number) => !pack.ended.has(number))
-          .map((number) => unbegun(number, now, words));
-        memory.add({ settled: pack.name, ends });
-        take(pack, ends);
-      }
+      const given = round.packs
+        .filter((pack) => !pack.settled)
+        .map((pack) => ({ pack, ends: pack.units.filter((number) => !pack.ended.has(number)) }))
+        .map(({ pack, ends }) => ({ pack, ends: ends.map((number) => unbegun(number, now, words)) }));
+      memory.add(...given.map(({ pack, ends }) => ({ settled: pack.name, ends })));
+      for (const { pack, ends } of given) take(pack, ends);
     },
     nextPlan() {
       const [first] = again;

@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import type { PixiConfig } from '@service/contract';
 import type { z } from 'zod';
 
+import { readJobId } from '../../engine/slurm/states.ts';
 import { controlProblem, sbatchWord, shellWord } from '../../engine/slurm/words.ts';
 import { shown, StepFailed } from './run.ts';
 
@@ -82,11 +83,10 @@ export function submissionScript({ config, name, folder, prefix, commands }: Sub
   ].join('\n');
 }
 
-/** The number of a job in what `sbatch --parsable` prints: `12`, or `12;cluster`. */
 export function jobIdOf(printed: string): string {
-  const [, id] = /^(\d+)(?:;\S+)?$/.exec(printed.trim().split('\n').at(-1)!.trim()) ?? [];
+  const id = readJobId(printed);
   if (id === undefined) throw new StepFailed(`sbatch did not answer with the number of a job: ${printed.trim()}`);
-  return id;
+  return String(id);
 }
 
 export interface Answer {

@@ -1,7 +1,7 @@
 /** The SQL of what is done with task groups. */
 import { type Insertable, type Selectable, sql, type Transaction } from 'kysely';
 
-import type { Activity, ActivityAction, ActivityStep, JsonObject, Profile } from '@service/contract';
+import type { Activity, ActivityAction, ActivityStep, JsonObject } from '@service/contract';
 
 import type { Database, Tables } from '../../db/index.ts';
 import { addWork } from '../../queue/index.ts';
@@ -34,18 +34,6 @@ const GROUP_COLUMNS = [
   'active',
 ] as const;
 
-const PROFILE_COLUMNS = [
-  'profiles.id',
-  'profiles.name',
-  'resource_id',
-  'resource_type',
-  'username',
-  'ssh_key_path',
-  'jobs_remote_dir',
-  'tasks_remote_dir',
-  'pixi_cache_dir',
-] as const;
-
 /** A task group as a procedure needs it. */
 export type GroupAtWork = Pick<Selectable<Tables['task_groups']>, (typeof GROUP_COLUMNS)[number]>;
 
@@ -55,15 +43,6 @@ export const findGroupAtWork = (db: Executor, id: number): Promise<GroupAtWork |
 /** Locks the group until the transaction ends. */
 export const lockGroup = (db: Transaction<Tables>, id: number): Promise<GroupAtWork | undefined> =>
   db.selectFrom('task_groups').select(GROUP_COLUMNS).where('id', '=', id).forUpdate().executeTakeFirst();
-
-/** As whom a person works. */
-export const findProfileOf = (db: Executor, userId: number): Promise<Profile | undefined> =>
-  db
-    .selectFrom('users')
-    .innerJoin('profiles', 'profiles.id', 'users.profile_id')
-    .select(PROFILE_COLUMNS)
-    .where('users.id', '=', userId)
-    .executeTakeFirst();
 
 export async function insertGroup(db: Executor, group: NewGroup): Promise<GroupAtWork> {
   return db.insertInto('task_groups').values(group).returning(GROUP_COLUMNS).executeTakeFirstOrThrow();
