@@ -166,6 +166,7 @@ export async function openHouse({ database, settings = {}, site = ordinarySite()
   const lab = await openLab({ database: open, person: personMaker(url, admin) }, { ...site.lab, root });
 
   return {
+    url,
     data,
     db: open.db,
     folder,
@@ -179,6 +180,7 @@ export async function openHouse({ database, settings = {}, site = ordinarySite()
     /** What the servers said, for a test that fails. */
     output: () => servers.map((one) => one.output()).join('\n--- next start\n'),
     processes: () => processesOf(folder),
+    adminToken: () => tokenOf(url, ADMIN),
     /** A token of somebody who was made for the lab, from any server of the house. */
     tokenOf: (at: string, email: string) => tokenOf(at, { username: email, password: PERSON }),
     runningJobs: () => readdirSync(site.runningJobs),

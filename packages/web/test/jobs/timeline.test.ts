@@ -15,6 +15,8 @@ import {
   upTo,
 } from '../../src/lib/jobs/timeline.ts';
 
+const GB = 1024 ** 3;
+
 const at = (seconds: number) => new Date(Date.UTC(2026, 10, 9, 8, 0, seconds)).toISOString();
 
 const task = (index: number, from: number, to: number | null, more: object = {}): Timeline['tasks'][number] => ({
@@ -42,7 +44,7 @@ const task = (index: number, from: number, to: number | null, more: object = {})
 
 const timeline = (tasks: Timeline['tasks'], running: number[], from = 0, seconds = 10): Timeline => ({
   tasks,
-  bins: { start: at(from), seconds, running, finished: running, peak_memory_bytes: running.map((n) => n * 1e9) },
+  bins: { start: at(from), seconds, running, finished: running, peak_memory_bytes: running.map((n) => n * GB) },
 });
 
 const JOB = { start_timestamp: at(0), end_timestamp: at(100) };
@@ -112,7 +114,7 @@ describe('lanes', () => {
 
   it('can show memory instead', () => {
     const [lane] = lanesOf(timeline([task(0, 0, 100)], [1, 2]), SPAN, 'memory');
-    expect(lane!.bars.map(({ value }) => value)).toEqual([1e9, 2e9]);
+    expect(lane!.bars.map(({ value }) => value)).toEqual([GB, 2 * GB]);
     expect(lane!.most).toBe(2);
   });
 });

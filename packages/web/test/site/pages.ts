@@ -7,10 +7,9 @@ import { join } from 'node:path';
 import { type Browser, type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, inject, onTestFinished } from 'vitest';
 
-const { web } = inject('site');
+import { PICTURES } from './looks.ts';
 
-/** Pictures are kept for people to look at. */
-export const PICTURES = join(import.meta.dirname, '../../../../test-results/pictures');
+const { web } = inject('site');
 
 /** A place for the pages of one person after the other. */
 interface Seat {

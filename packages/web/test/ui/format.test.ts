@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
 
-import { counted, formatAgo, formatBytes, formatCount, formatDuration, initials } from '../../src/lib/ui/format.ts';
+import {
+  counted,
+  formatAgo,
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatMemory,
+  formatWhen,
+  initials,
+} from '../../src/lib/ui/format.ts';
 import { pageNumbers } from '../../src/lib/ui/pages.ts';
 
 const plain = (text: string) => text.replaceAll('\u202f', ' ');
@@ -40,6 +49,13 @@ describe('words and numbers', () => {
   ])('%d bytes are %s', (bytes, text) => expect(formatBytes(bytes)).toBe(text));
 
   it.each([
+    [16 * 1024 ** 3, '16 GB'],
+    [200 * 1024 ** 2, '200 MB'],
+    [1000 * 1024 ** 2, '1 GB'],
+    [11.2 * 1024 ** 3, '11.2 GB'],
+  ])('%d bytes of memory are %s', (bytes, text) => expect(formatMemory(bytes)).toBe(text));
+
+  it.each([
     [5, 'just now'],
     [65, '1 minute ago'],
     [7300, '2 hours ago'],
@@ -47,6 +63,15 @@ describe('words and numbers', () => {
   ])('%d seconds back is %s', (seconds, text) => {
     const now = Date.parse('2026-01-31T12:00:00Z');
     expect(formatAgo(new Date(now - seconds * 1000).toISOString(), now)).toBe(text);
+  });
+
+  it.each([
+    [new Date(2026, 10, 3, 14, 55), /^today .*:55/],
+    [new Date(2026, 10, 2, 23, 55), /^yesterday /],
+    [new Date(2026, 9, 31, 14, 55), /^Oct 31, /],
+    [new Date(2025, 11, 31, 14, 55), /^Dec 31, 2025$/],
+  ])('%s is told as %s', (then, words) => {
+    expect(formatWhen(then.toISOString(), new Date(2026, 10, 3, 23, 59).getTime())).toMatch(words);
   });
 
   it.each([

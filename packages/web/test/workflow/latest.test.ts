@@ -12,7 +12,7 @@ const unit = {
   num_warnings: 0,
   timestamp_started: '2026-11-03T14:00:00Z',
   timestamp_ended: '2026-11-03T14:00:58Z',
-  peak_memory_bytes: 6_100_000_000,
+  peak_memory_bytes: 6.1 * 1024 ** 3,
 };
 const line = (more: object = {}) => lastLine({ ...unit, ...more }, '/data/screen');
 

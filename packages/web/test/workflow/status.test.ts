@@ -1,7 +1,8 @@
 import type { FullTaskStatus, JobWithTaskStatuses, TaskStatus, TaskType } from '@service/contract';
 import { describe, expect, test } from 'vitest';
 
-import { causesNote, firstUnfinished, taskViews } from '../../src/lib/workflow/status.ts';
+import { causesNote } from '../../src/lib/workflow/figures.ts';
+import { taskViews } from '../../src/lib/workflow/status.ts';
 import { full, made, statuses, tasks } from './made.ts';
 
 const nbsp = (text: string) => text.replace(/(\d) (?=\d{3})/g, '$1\u202f');
@@ -333,14 +334,6 @@ describe('tasks one after the other', () => {
       task_statuses: statuses(old, full({ num_done_images: 6 })),
     });
     expect(taskViews(tasks('parallel', 'parallel'), job)[0]).toMatchObject({ fromJob: 3, faded: false });
-  });
-
-  test('where to go on: the first that failed or has not run', () => {
-    const failed = full({ status: 'failed', num_failed_images: 6, num_available_images: 6 });
-    const job = made({ status: 'failed', task_statuses: statuses(full({ num_done_images: 6 }), failed, null) });
-    expect(firstUnfinished(taskViews(tasks('parallel', 'parallel', 'parallel'), job))).toBe(1);
-    const done = made({ status: 'done', task_statuses: statuses(full({ num_done_images: 6 })) });
-    expect(firstUnfinished(taskViews(tasks('parallel'), done))).toBeUndefined();
   });
 });
 

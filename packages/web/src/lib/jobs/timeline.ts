@@ -4,7 +4,7 @@
  */
 import type { Job, Timeline, WorkflowExport } from '@service/contract';
 
-import { counted, formatBytes, formatCount } from '../ui/format.ts';
+import { counted, formatMemory, formatCount } from '../ui/format.ts';
 
 export type TimelineTask = Timeline['tasks'][number];
 
@@ -169,7 +169,7 @@ export function tipOf({ bins }: Timeline, index: number): { time: string; words:
   const parts = [
     `${formatCount(bins.running[index] ?? 0)} at work`,
     `${formatCount(bins.finished[index] ?? 0)} finished`,
-    ...(memory > 0 ? [`${formatBytes(memory)} at most`] : []),
+    ...(memory > 0 ? [`${formatMemory(memory)} at most`] : []),
   ];
   return { time: `${clock(start, fine)} to ${clock(start + bins.seconds * 1000, fine)}`, words: parts.join(', ') };
 }

@@ -21,20 +21,37 @@ export function formatDuration(seconds: number): string {
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
 
-/** `6.1 GB`; sizes count by thousands, as disks do. */
-export function formatBytes(bytes: number): string {
+function sized(bytes: number, step: 1000 | 1024): string {
   let [value, unit] = [bytes, 0];
   while (value >= 999.5 && unit < UNITS.length - 1) {
-    value /= 1000;
+    value /= step;
     unit += 1;
   }
   const text = unit === 0 || value >= 99.95 ? value.toFixed(0) : value.toFixed(1).replace(/\.0$/, '');
   return `${text} ${UNITS[unit]}`;
 }
 
+/** `6.1 GB`; sizes of files count by thousands, as disks do. */
+export const formatBytes = (bytes: number): string => sized(bytes, 1000);
+
+/** `16 GB` for what a task asks as `16G`; memory counts by 1024, as schedulers do. */
+export const formatMemory = (bytes: number): string => sized(bytes, 1024);
+
 /** Date and time in the reader's own zone and language. */
 export const formatTime = (timestamp: string): string =>
   new Date(timestamp).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+/** `today 14:55`, `yesterday 14:55`, `Nov 3, 14:55`; with the year where it is another one, and without the time then. */
+export function formatWhen(timestamp: string, now = Date.now()): string {
+  const [then, today] = [new Date(timestamp), new Date(now)];
+  const time = then.toLocaleTimeString(undefined, { timeStyle: 'short' });
+  const yesterday = new Date(today.getFullYear(), today.getMonth(), today.getDate() - 1);
+  if (then.toDateString() === today.toDateString()) return `today ${time}`;
+  if (then.toDateString() === yesterday.toDateString()) return `yesterday ${time}`;
+  const day = { month: 'short', day: 'numeric' } as const;
+  if (then.getFullYear() === today.getFullYear()) return `${then.toLocaleDateString(undefined, day)}, ${time}`;
+  return then.toLocaleDateString(undefined, { ...day, year: 'numeric' });
+}
 
 const STEPS: [seconds: number, unit: Intl.RelativeTimeFormatUnit][] = [
   [86_400 * 365, 'year'],

@@ -18,6 +18,8 @@ type Sentences = [title: string, next: string];
 
 /** What a failed job says about itself is worth reading only where a task or the service said it. */
 const SPEAKING: JobFailure['kind'][] = ['task', 'output', 'internal'];
+/** A task that was killed had no last word. */
+const KILLED: Cause[] = ['memory', 'time_limit'];
 
 /** Undefined when the newest job did not fail. */
 export function failureNotice(
@@ -30,13 +32,14 @@ export function failureNotice(
   if (failure === null)
     return { look: 'failed', title: 'This job failed.', said: saidBy(job), next: 'Its log says more.' };
   const task = tasks.find(({ id }) => id === failure.workflowtask_id);
+  const cause = failure.kind === 'task' ? mainCause(job, task)?.[0] : undefined;
   const [title, next] =
     failure.kind === 'task' ? taskFailure(job, task, runner) : KINDS[failure.kind](task ? nameOf(task) : 'a task', job);
   return {
     look: failure.kind === 'stopped' ? 'stopped' : 'failed',
     title,
     next,
-    said: SPEAKING.includes(failure.kind) ? saidBy(job) : undefined,
+    said: SPEAKING.includes(failure.kind) && !(cause && KILLED.includes(cause)) ? saidBy(job) : undefined,
   };
 }
 
@@ -110,9 +113,13 @@ const CAUSES: Record<Cause, (words: Words) => Sentences> = {
 const mostly = (causes: Partial<Record<Cause, number>>): [Cause, number] | undefined =>
   (Object.entries(causes) as [Cause, number][]).sort(([, a], [, b]) => b - a)[0];
 
-function taskFailure(job: JobWithTaskStatuses, task: TaskInList | undefined, runner: string): Sentences {
+function mainCause(job: JobWithTaskStatuses, task: TaskInList | undefined): [Cause, number] | undefined {
   const status = task && job.task_statuses[task.id];
-  const [cause, count] = (status && 'causes' in status ? mostly(status.causes) : undefined) ?? ['error', 1];
+  return status && 'causes' in status ? mostly(status.causes) : undefined;
+}
+
+function taskFailure(job: JobWithTaskStatuses, task: TaskInList | undefined, runner: string): Sentences {
+  const [cause, count] = mainCause(job, task) ?? ['error', 1];
   const parallel = task?.task_type === 'parallel';
   const one = count === 1;
   return CAUSES[cause]({

@@ -6,7 +6,7 @@
 import type { HistoryUnit, JobWithTaskStatuses, TaskType } from '@service/contract';
 
 import { relativePath } from '../images/filters.ts';
-import { counted, formatBytes } from '../ui/format.ts';
+import { counted, formatMemory } from '../ui/format.ts';
 import { causeWords, type State } from '../ui/status.ts';
 
 /** The run of a task in the job that is under way; undefined where there is nothing to follow. */
@@ -74,7 +74,7 @@ const shortTime = (seconds: number): string =>
 export function lastLine(unit: EndedUnit, zarrDir: string): LastLine {
   const [url] = unit.zarr_urls;
   const state = endedState(unit);
-  const memory = unit.peak_memory_bytes === null ? [] : [formatBytes(unit.peak_memory_bytes)];
+  const memory = unit.peak_memory_bytes === null ? [] : [formatMemory(unit.peak_memory_bytes)];
   const warnings = unit.num_warnings > 0 ? [counted(unit.num_warnings, 'warning')] : ['with warnings'];
   const words = {
     failed: [lower(state.word)],

@@ -3,7 +3,8 @@ import type { JobWithTaskStatuses } from '@service/contract';
 
 import { counted, formatCount, formatDuration } from '../ui/format.ts';
 import { jobState, type State } from '../ui/status.ts';
-import type { BarCounts, TaskView } from './status.ts';
+import type { BarCounts } from './counts.ts';
+import type { TaskView } from './status.ts';
 import { shortName } from './words.ts';
 
 export interface RunBar {

@@ -1,0 +1,40 @@
+/** How a page looks: as pictures for people, and without violations of WCAG 2.2 AA. */
+import { join } from 'node:path';
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+/** Pictures are kept for people to look at. */
+export const PICTURES = join(import.meta.dirname, '../../../../test-results/pictures');
+
+interface Violation {
+  id: string;
+  impact: string;
+  help: string;
+  nodes: { html: string; failureSummary: string }[];
+}
+
+const RULES = {
+  light: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'],
+  /** What else is in a page does not change with its colours. */
+  dark: ['color-contrast', 'link-in-text-block'],
+};
+
+async function violations(page: Page, colours: keyof typeof RULES): Promise<string[]> {
+  // through the debugger: the security policy of the page lets no foreign script in
+  await page.evaluate(`window.axe ?? (() => { ${axe.source} })()`);
+  // the others are not looked at, so they need not be described
+  const options = JSON.stringify({ runOnly: RULES[colours], resultTypes: ['violations'] });
+  const found = await page.evaluate<Violation[]>(`axe.run(document, ${options}).then((r) => r.violations)`);
+  return found.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`));
+}
+
+/** No violation of WCAG 2.2 AA, in light and in dark; both are kept as pictures. */
+export async function looksWell(page: Page, name: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.screenshot({ path: join(PICTURES, `${name}-${colorScheme}.png`) });
+    expect(await violations(page, colorScheme), `${name}, ${colorScheme}`).toEqual([]);
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+}
