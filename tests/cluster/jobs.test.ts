@@ -186,6 +186,30 @@ describe.each(TYPES)('%s', (type) => {
     expect(await queue()).toEqual({ state: 'ended', jobs_ahead: null, reason: null });
   });
 
+  it('the log of a unit is read while it runs', async () => {
+    const { lab } = house;
+    const { id, dataset, flow } = await submitParallel(house, ['talker'], {
+      plan: { '*': { print: 'half of it is done', sleep: 300 } },
+    });
+    const logOf = async () => {
+      const path = `${lab.base}/status/unit-log/`;
+      const { run, units } = await lab.units(dataset, flow.steps[0]!);
+      const [unit] = units as { id: number }[];
+      if (!run || !unit) return '';
+      const query = {
+        dataset_id: dataset,
+        workflowtask_id: flow.steps[0]!,
+        history_run_id: run.id,
+        history_unit_id: unit.id,
+      };
+      return (await lab.owner.client.get(path, { query })).body as string;
+    };
+    await expect.poll(logOf, PATIENCE).toContain('half of it is done');
+    await lab.owner.client.post(`/api/v2/job/${id}/stop/`);
+    await lab.end(id, 60);
+    expect(await logOf()).toContain('half of it is done');
+  });
+
   it('with several nodes, each has a worker with a part of the units', async () => {
     const { lab } = house;
     const { id, dataset, flow } = await submitParallel(house, ['m 1', 'm 2', 'm 3', 'm 4'], {

@@ -1,11 +1,13 @@
 /** What the rest of the service reads of the files of a job. */
 import type { Streamed } from '../../http/index.ts';
 import { archiveBytes, download } from './download.ts';
-import { type JobPlace, readLog, workflowLogFrom } from './logs.ts';
+import { type JobPlace, logOf, readLog, workflowLogFrom } from './logs.ts';
 
 export interface JobFiles {
   /** A log by its path; undefined when neither folder nor zip has it. Long ones in part. */
   readLog(job: JobPlace, logfile: string): Promise<string | undefined>;
+  /** A log that comes from somewhere else, in the same form. */
+  logText(content: AsyncIterable<Buffer>): Promise<string>;
   workflowLog(job: JobPlace): Promise<string | null>;
   /** What was added since an offset in bytes, and the offset to ask for next. */
   workflowLogFrom(job: JobPlace, offsetBytes: number): Promise<{ offset: number; text: string }>;
@@ -16,6 +18,7 @@ export interface JobFiles {
 
 export const jobFiles: JobFiles = {
   readLog,
+  logText: logOf,
   workflowLog: async (job) => (await readLog(job, 'workflow.log')) ?? null,
   workflowLogFrom,
   archiveBytes,

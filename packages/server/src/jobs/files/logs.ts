@@ -64,6 +64,9 @@ export async function readLog(job: JobPlace, logfile: string): Promise<string | 
   return ends && textOf(ends);
 }
 
+/** The text of a log that is not a file here. */
+export const logOf = async (content: AsyncIterable<Buffer>): Promise<string> => textOf(await endsOfStream(content));
+
 interface Ends {
   head: Buffer;
   tail: Buffer;

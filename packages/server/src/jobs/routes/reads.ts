@@ -15,6 +15,7 @@ import * as reads from '../reads.ts';
 import * as accounting from '../store/accounting.ts';
 import { pageOfJobs } from '../store/jobs.ts';
 import { timelineOf } from '../timeline.ts';
+import * as logs from '../unit-logs.ts';
 
 export interface ReadParts {
   db: Database;
@@ -77,9 +78,9 @@ function historyRoutes(api: Api, parts: ReadParts): void {
     countImageGroups(db, user, { ...params, ...query }, filters, by),
   );
   api.serve(jobs.imageLog, ({ user, params, body: { zarr_url, ...task } }) =>
-    history.imageLog(parts, user, { ...params, ...task }, zarr_url),
+    logs.imageLog(parts, user, { ...params, ...task }, zarr_url),
   );
-  api.serve(jobs.unitLog, ({ user, params, query }) => history.unitLog(parts, user, { ...params, ...query }));
+  api.serve(jobs.unitLog, ({ user, params, query }) => logs.unitLog(parts, user, { ...params, ...query }));
 }
 
 function adminRoutes(api: Api, { db, files }: ReadParts): void {

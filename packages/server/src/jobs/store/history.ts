@@ -3,6 +3,7 @@ import type { HistoryRun, HistoryStatus, HistoryUnit, JobStatus, PageRequest } f
 import { sql } from 'kysely';
 
 import { pageOf, rowsOf } from '../../db/index.ts';
+import type { ClusterAccess } from '../snapshot.ts';
 import type { Executor } from './jobs.ts';
 
 /** The project that a workflow task is in, by way of its workflow. */
@@ -95,6 +96,9 @@ export interface UnitWithLog {
   workflowtask_id: number | null;
   logfile: string;
   working_dir: string | null;
+  /** The same on the cluster, and how that is reached. */
+  working_dir_user: string | null;
+  cluster: ClusterAccess | null;
   job_status: JobStatus;
 }
 
@@ -109,6 +113,8 @@ const unitsWithLogs = (db: Executor) =>
       'history_runs.workflowtask_id',
       'history_units.logfile',
       'jobs.working_dir',
+      'jobs.working_dir_user',
+      sql<ClusterAccess | null>`jobs.snapshot -> 'cluster'`.as('cluster'),
       'jobs.status as job_status',
     ]);
 

@@ -2,6 +2,8 @@
  * All clusters that the service knows, and what their users share: one connection, one reading of the queue and one
  * command that follows journals for each account.
  */
+import { PassThrough } from 'node:stream';
+
 import type { Profile, Resource } from '@service/contract';
 
 import { capture, type Commands, localHost, type SshHosts, sudoCommands } from '../../hosts/index.ts';
@@ -40,11 +42,19 @@ export interface Clusters {
   problem(address: ClusterAddress): Promise<string | undefined>;
   /** The queue as people read it, with more options of `squeue`. */
   queueText(address: ClusterAddress, options: string[]): Promise<{ text: string } | { problem: string }>;
+  /** What a job of the person has written there so far; undefined when it is not there, or the cluster does not answer. */
+  readFile<T>(
+    address: ClusterAddress,
+    path: string,
+    read: (content: AsyncIterable<Buffer>) => Promise<T>,
+  ): Promise<T | undefined>;
   close(): void;
 }
 
 const LEAST_POLL_MS = 1000;
 const LONGEST_ANSWER_MS = 30_000;
+/** Who looks at a page does not wait for a cluster that is away. */
+const LONGEST_LOOK_MS = 10_000;
 const TABLE = '%.12i %.9P %.24j %.14u %.14a %.11T %.12M %.6D %.4C %.10m %R';
 
 /** Made once for each key. */
@@ -111,6 +121,18 @@ export function createClusters(ssh: SshHosts): Clusters {
       } catch (error) {
         return { problem: (error as Error).message };
       }
+    },
+    async readFile(address, path, read) {
+      const content = new PassThrough();
+      const wanted = read(content);
+      const person = address.type === 'slurm_ssh' ? hostOf(address) : asPerson(address.username);
+      const onBytes = (chunk: Buffer) => void content.write(chunk);
+      const told = await person
+        .run(['cat', '--', path], { onBytes, timeoutMs: LONGEST_LOOK_MS })
+        .catch(() => undefined)
+        .finally(() => content.end());
+      const found = await wanted;
+      return told?.code === 0 ? found : undefined;
     },
     close: () => followers.all().forEach((follower) => follower.close()),
   };
