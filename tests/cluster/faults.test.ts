@@ -3,13 +3,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFailed, onTestFinished } from 'vitest';
 
 import { until } from '../../packages/server/test/support/lab.ts';
 import { everyTask, storyOf } from '../support/every-task.ts';
 import { expectNothingLeft, isOver, submitNew, submitParallel, undisturbed } from '../support/faults.ts';
 import type { House } from '../support/house.ts';
-import { killNode, type Node, squeue, startController, stopController, tidy } from './support/cluster.ts';
+import { configure, killNode, type Node, squeue, startController, stopController, tidy } from './support/cluster.ts';
 import { type ClusterType, openClusterHouse } from './support/cluster-house.ts';
 import { blindTo, holdingAnswers, killSshConnections, losingAnswers, startSshd, stopSshd } from './support/faults.ts';
 import { throughSudo } from './support/place.ts';
@@ -198,6 +198,36 @@ describe.each(TYPES)('%s', (type) => {
       .poll(async () => (await squeue()).filter((one) => one.state === 'RUNNING'), { timeout: 20_000 })
       .toEqual([]);
   });
+});
+
+/** The cluster has an accounting in long runs, and where one is asked for. */
+const HAS_ACCOUNTING = ['1'].includes(process.env['CLUSTER_ACCOUNTING'] ?? process.env['LONG'] ?? '0');
+
+describe.each(HAS_ACCOUNTING ? TYPES : TYPES.slice(0, 1))('%s', (type) => {
+  let house: House;
+  beforeAll(async () => {
+    house = await openClusterHouse({ type });
+  });
+  afterAll(() => house.close());
+  afterEach(tidy);
+
+  it(`a job that the queue has forgotten is looked for in the accounting: ${HAS_ACCOUNTING ? 'there' : 'not there'}`, async () => {
+    onTestFailed(() => console.error(house.output()));
+    const restore = await configure({ MinJobAge: 2 });
+    onTestFinished(restore);
+    const { id, dataset, flow } = await submitParallel(house, ['forgotten'], { plan: { '*': { sleep: 300 } } });
+    await until('the unit to run', () => house.lab.starts().length === 1, 30);
+    const [line] = (await squeue()).filter((one) => one.state === 'RUNNING');
+    await house.kill();
+    await killNode(line!.node as Node);
+    await until('Slurm to forget', async () => (await squeue()).every(({ job }) => job !== line!.job), 90);
+    await house.start();
+    expect(await house.lab.end(id, 90)).toMatchObject({ status: 'failed' });
+    const message = HAS_ACCOUNTING ? /The node failed/ : /Slurm does not know the job any more/;
+    const { units } = await house.lab.units(dataset, flow.steps[0]!);
+    expect(units).toMatchObject([{ status: 'failed', cause: 'lost', message: expect.stringMatching(message) }]);
+    expect(house.lab.starts()).toHaveLength(1);
+  }, 300_000);
 });
 
 describe('slurm_ssh', () => {
