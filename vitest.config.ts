@@ -9,12 +9,17 @@ const ALONE = ['engine', 'runners', 'files', 'demo-tasks'].map(
   (folder) => `packages/server/test/${folder}/**/*.test.ts`,
 );
 
+/** What takes long and asks the database in no other way: twice in long runs only. */
+const LONG_TWICE = process.env['LONG']
+  ? []
+  : ['jobs', 'tasks'].map((folder) => `packages/server/test/${folder}/**/*.test.ts`);
+
 /** The same files, once on the embedded database and once on a PostgreSQL server of the system. */
 const serverOn = (database: 'embedded' | 'given') => ({
   test: {
     name: `server on ${database} database`,
     include: ['packages/server/test/**/*.test.ts'],
-    exclude: ALONE,
+    exclude: database === 'given' ? [...ALONE, ...LONG_TWICE] : ALONE,
     globalSetup: ['packages/server/test/support/database.ts'],
     provide: { kindOfDatabase: database },
     testTimeout: 30_000,

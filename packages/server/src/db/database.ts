@@ -39,12 +39,12 @@ export function openDatabase(
   options: { connections: number; echo?: ((sql: string) => void) | undefined },
 ): OpenDatabase {
   const pool = new pg.Pool({
+    application_name: 'service',
     ...connection,
     max: options.connections,
     types,
     // the locks of a machine that vanished are given back after two minutes
     options: '-c timezone=UTC -c tcp_keepalives_idle=60 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=6',
-    application_name: 'service',
     connectionTimeoutMillis: 15_000,
   });
   // A connection that breaks is replaced by the pool; without a listener it would end the process. Idle ones are told to the

@@ -8,6 +8,7 @@
  * to enter the folders above the database. So it gets the database's folder as an open descriptor, and never needs its path.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import {
   chownSync,
   closeSync,
@@ -38,6 +39,8 @@ export interface Connection {
   user: string | undefined;
   password: string | undefined;
   database: string;
+  /** Who this is, among those that use the same database. */
+  application_name?: string;
 }
 
 export interface EmbeddedDatabase {
@@ -211,10 +214,14 @@ async function ensureDatabase(connection: Connection): Promise<void> {
   });
 }
 
+/** What this process has closed may be listed for a moment still, so it is told apart by its name. */
 async function othersUseIt(connection: Connection): Promise<boolean> {
   return withClient(connection, async (client) => {
     const { rows } = await client.query<{ others: boolean }>(
-      `select exists (select from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()) as others`,
+      `select exists (
+         select from pg_stat_activity where backend_type = 'client backend' and application_name <> $1
+       ) as others`,
+      [connection.application_name],
     );
     return rows[0]!.others;
   });
@@ -236,7 +243,8 @@ export async function openEmbeddedDatabase(dataDir: string): Promise<EmbeddedDat
   if (!existsSync(join(folder, 'PG_VERSION'))) initialise(place, binaries, password);
   else clearDrafts(place);
   const { port } = await findOrStart(place, binaries);
-  const connection = { host: '127.0.0.1', port, user: NAME, password, database: NAME };
+  const application_name = `service ${process.pid} ${randomBytes(6).toString('hex')}`;
+  const connection = { host: '127.0.0.1', port, user: NAME, password, database: NAME, application_name };
   await ensureDatabase(connection);
   return {
     connection,
