@@ -202,3 +202,19 @@ describe('when the connection breaks', () => {
     expect((await alice.act(group.id, 'deactivate')).status).toBe('OK');
   });
 });
+
+describe('with a package index', () => {
+  it('uv is brought to the cluster and installs there', async () => {
+    const alice = await (await openBench({ packageIndex: null })).person('slurm_ssh');
+    const files = { ...goodFiles('on_cluster'), 'on_cluster/hello.py': 'import six\nprint(six.__name__)\n' };
+    const wheel = buildWheel(wheels, { name: 'on_cluster', version: `1.0.${++versions}`, files, requires: ['six'] });
+    const { activity, group } = await alice.collected(uploadForm(wheel));
+    expect(activity.log).toContain('Bringing uv');
+    expect(await ownerOf(join(alice.base, '.service/uv/bin/uv'))).toBe('alice');
+    expect(group.env_info).toMatch(/^six==/m);
+    expect(await outputOf(group.task_list[0].command_parallel)).toMatchObject({ code: 0, stdout: 'six\n' });
+    expect((await alice.act(group.id, 'deactivate')).status).toBe('OK');
+    const again = await alice.act(group.id, 'reactivate');
+    expect([again.status, again.log]).toEqual(['OK', expect.not.stringContaining('Bringing uv')]);
+  }, 240_000);
+});

@@ -173,15 +173,15 @@ function collectorOf(
   return collector;
 }
 
-/** A service whose background work reaches the cluster as alice; nothing asks a package index. */
-export async function openBench(): Promise<Bench> {
+/** A service whose background work reaches the cluster as alice; nothing asks a package index, unless one is wanted. */
+export async function openBench({ packageIndex = 'none' }: { packageIndex?: string | null } = {}): Promise<Bench> {
   const dataDir = dataFolder();
   const service = await startService({
     background: false,
     settings: {
       SERVICE_DATA_DIR: dataDir,
       SERVICE_ENABLE_TASK_GROUP_RESET: 'true',
-      SERVICE_PACKAGE_INDEX: 'none',
+      ...(packageIndex === null ? {} : { SERVICE_PACKAGE_INDEX: packageIndex }),
     },
   });
   const { db } = service.database;
@@ -194,7 +194,7 @@ export async function openBench(): Promise<Bench> {
   const handler = activityHandler({
     db,
     dataDir,
-    packageIndex: 'none',
+    packageIndex,
     hostFor: ({ host }, { username, ssh_key_path }) =>
       hosts.host({ host: host!, username: username!, keyPath: ssh_key_path! }),
   });
