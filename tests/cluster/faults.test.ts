@@ -11,7 +11,15 @@ import { expectNothingLeft, isOver, submitNew, submitParallel, undisturbed } fro
 import type { House } from '../support/house.ts';
 import { configure, killNode, type Node, squeue, startController, stopController, tidy } from './support/cluster.ts';
 import { type ClusterType, openClusterHouse } from './support/cluster-house.ts';
-import { blindTo, holdingAnswers, killSshConnections, losingAnswers, startSshd, stopSshd } from './support/faults.ts';
+import {
+  blindTo,
+  failing,
+  holdingAnswers,
+  killSshConnections,
+  losingAnswers,
+  startSshd,
+  stopSshd,
+} from './support/faults.ts';
 import { throughSudo } from './support/place.ts';
 
 const KILLS = process.env['LONG'] ? 9 : 2;
@@ -211,23 +219,33 @@ describe.each(HAS_ACCOUNTING ? TYPES : TYPES.slice(0, 1))('%s', (type) => {
   afterAll(() => house.close());
   afterEach(tidy);
 
-  it(`a job that the queue has forgotten is looked for in the accounting: ${HAS_ACCOUNTING ? 'there' : 'not there'}`, async () => {
-    onTestFailed(() => console.error(house.output()));
-    const restore = await configure({ MinJobAge: 2 });
-    onTestFinished(restore);
-    const { id, dataset, flow } = await submitParallel(house, ['forgotten'], { plan: { '*': { sleep: 300 } } });
-    await until('the unit to run', () => house.lab.starts().length === 1, 30);
-    const [line] = (await squeue()).filter((one) => one.state === 'RUNNING');
-    await house.kill();
-    await killNode(line!.node as Node);
-    await until('Slurm to forget', async () => (await squeue()).every(({ job }) => job !== line!.job), 90);
-    await house.start();
-    expect(await house.lab.end(id, 90)).toMatchObject({ status: 'failed' });
-    const message = HAS_ACCOUNTING ? /The node failed/ : /Slurm does not know the job any more/;
-    const { units } = await house.lab.units(dataset, flow.steps[0]!);
-    expect(units).toMatchObject([{ status: 'failed', cause: 'lost', message: expect.stringMatching(message) }]);
-    expect(house.lab.starts()).toHaveLength(1);
-  }, 300_000);
+  const WHICH = process.env['LONG'] ? ['never showed', 'has shown'] : ['never showed'];
+  const KNOWS = HAS_ACCOUNTING ? 'knows' : 'is not there';
+
+  it.each(WHICH)(
+    `of a job that the queue %s and has forgotten, accounting ${KNOWS}`,
+    async (which) => {
+      onTestFailed(() => console.error(house.output()));
+      onTestFinished(await configure({ MinJobAge: 2 }));
+      const before = house.lab.starts().length;
+      const show = which === 'never showed' ? await failing('squeue', 'slurm_load_jobs error: busy') : undefined;
+      const { id, dataset, flow } = await submitParallel(house, ['forgotten'], { plan: { '*': { sleep: 300 } } });
+      await until('the unit to run', () => house.lab.starts().length === before + 1, 30);
+      const [line] = (await squeue()).filter((one) => one.state === 'RUNNING');
+      if (!show) await sleep(3000);
+      await house.kill();
+      await show?.();
+      await killNode(line!.node as Node);
+      await until('Slurm to forget', async () => (await squeue()).every(({ job }) => job !== line!.job), 90);
+      await house.start();
+      expect(await house.lab.end(id, 90)).toMatchObject({ status: 'failed' });
+      const message = HAS_ACCOUNTING ? /The node failed/ : /Slurm does not know the job any more/;
+      const { units } = await house.lab.units(dataset, flow.steps[0]!);
+      expect(units).toMatchObject([{ status: 'failed', cause: 'lost', message: expect.stringMatching(message) }]);
+      expect(house.lab.starts()).toHaveLength(before + 1);
+    },
+    300_000,
+  );
 });
 
 describe('slurm_ssh', () => {

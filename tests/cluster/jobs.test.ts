@@ -50,12 +50,19 @@ beforeAll(async () => {
 describe.each(TYPES)('%s', (type) => {
   let house: House;
   let slow: Awaited<ReturnType<typeof submitParallel>>;
+  let spread: Awaited<ReturnType<typeof submitParallel>>;
   beforeAll(async () => {
     house = await openClusterHouse({ type });
     // Slurm counts minutes, so this goes on beside all the others
     slow = await submitParallel(house, ['slow', 'quick', 'late'], {
       meta_parallel: { time: '00:01:00', tasks_per_job: 3, parallel_tasks_per_job: 1 },
       plan: { [house.lab.urlOf('slow')]: { print: 'on my way', sleep: 300 }, '*': {} },
+    });
+    // the longer a task takes, the less often the service looks: after a while, longer than it waits for files that come late
+    const ends = Array.from({ length: 14 }, (_, index) => 80 + 4 * index);
+    spread = await submitParallel(house, ends.map(String), {
+      meta_parallel: { tasks_per_job: 1, parallel_tasks_per_job: 1 },
+      plan: Object.fromEntries(ends.map((end) => [house.lab.urlOf(String(end)), { sleep: end }])),
     });
   });
   afterAll(() => house.close());
@@ -232,6 +239,11 @@ describe.each(TYPES)('%s', (type) => {
       { status: 'done', cause: null },
     ]);
     expect(lab.starts().filter(({ url }) => url === lab.urlOf('late'))).toHaveLength(1);
+  }, 200_000);
+
+  it('nothing is taken for lost that ended long before the service looked', async () => {
+    const job = await house.lab.end(spread.id, 150);
+    expect([job.status, job.log]).toEqual(['done', job.log]);
   }, 200_000);
 
   it('jobs that end before their worker begins say why, all with few commands', async () => {

@@ -42,7 +42,7 @@ interface Parts {
 
 export function createJournalReader({ cluster, batch, work, wake }: Parts): JournalReader {
   const { outputs, inputs } = batch.cluster!;
-  const began = Date.now();
+  const start = Date.now();
   let [lastRead, retries, due] = [Date.now(), 0, undefined as number | undefined];
   let wanted: Pack[] = [];
   let arrived: { file: string; offset: number; data: Buffer }[] = [];
@@ -62,7 +62,9 @@ export function createJournalReader({ cluster, batch, work, wake }: Parts): Jour
   /** True when something new was read. */
   async function readAll(packs: Pack[]): Promise<boolean> {
     const files = packs.flatMap((pack) => pack.journals.filter((one) => !one.finished).map((one) => one.file));
+    const began = Date.now();
     const read = await contents(files.map((file) => `${outputs}/${file}`));
+    for (const pack of packs) pack.lookedAt = began;
     let fresh = false;
     for (const [path, data] of read) {
       if (await work.take(path.slice(outputs.length + 1), { offset: 0, data })) fresh = true;
@@ -110,7 +112,7 @@ export function createJournalReader({ cluster, batch, work, wake }: Parts): Jour
       const running = following ? [] : open.filter((pack) => !pack.over && pack.ran && !isFinished(pack));
       wanted = [...unread, ...running];
       if (wanted.length === 0) return void (due = undefined);
-      const gap = Math.min(LONGEST_GAP_MS, SHARE * (Date.now() - began));
+      const gap = Math.min(LONGEST_GAP_MS, SHARE * (Date.now() - start));
       const retry = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** retries);
       // when all that is left is over, nothing is gained by waiting
       const last = unread.length === open.length;

@@ -34,6 +34,18 @@ export function newRecords(journal: PackJournal, { offset, data }: { offset: num
 export const isFinished = (pack: Pack) => pack.journals.every((journal) => journal.finished);
 export const isComplete = (pack: Pack) => isFinished(pack) && pack.units.every((number) => pack.ended.has(number));
 
+/**
+ * True when everything that the pack will ever write has been read: a shared file system may show it late, so that nothing
+ * counts as missing before somebody has looked for it that long after the end of its job.
+ */
+export function isRead(pack: Pack, patienceMs: number): boolean {
+  if (!pack.over) return false;
+  if (isFinished(pack)) return true;
+  // a job that was cancelled before it got a node has written nothing
+  if (pack.over.kind === 'cancelled' && !pack.ran && pack.started.size === 0) return true;
+  return pack.lookedAt >= pack.over.since + patienceMs;
+}
+
 interface Taking {
   deliverer: Deliverer;
   /** True for a unit of this pack that is to run again: its end is not the last word. */

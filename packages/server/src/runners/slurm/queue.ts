@@ -54,6 +54,14 @@ async function list(commands: Commands, ids: number[]): Promise<{ jobs: QueuedJo
   return { jobs: readQueue(texts.join('\n')) };
 }
 
+/** `PrivateData = jobs,usage` keeps jobs from others; `none`, the usual, does not. */
+async function isOpen(commands: Commands): Promise<boolean | undefined> {
+  const answer = await ask(commands, ['scontrol', 'show', 'config']).catch(() => ({ problem: 'cannot be asked' }));
+  if ('problem' in answer) return undefined;
+  const [, hidden] = /^PrivateData\s*=\s*(.*)$/m.exec(answer.text) ?? [];
+  return hidden === undefined ? undefined : !/\b(jobs|all)\b/.test(hidden);
+}
+
 type Listing = Awaited<ReturnType<typeof list>>;
 
 interface Waiting {
@@ -64,6 +72,8 @@ interface Waiting {
 
 export interface SharedQueue {
   commands: Commands;
+  /** Whether this cluster shows everybody the jobs of everybody; false where it does not say. */
+  showsAll(): Promise<boolean>;
   read(ids: readonly number[], withinMs: number): Promise<Listing>;
 }
 
@@ -92,8 +102,10 @@ export function createSharedQueue(commands: Commands): SharedQueue {
     schedule();
   }
 
+  let open: boolean | undefined;
   return {
     commands,
+    showsAll: async () => (open ??= await isOpen(commands)) ?? false,
     read: (ids, withinMs) =>
       new Promise((resolve) => {
         waiting.push({ ids, due: Date.now() + withinMs, resolve });
@@ -119,7 +131,7 @@ export function createSlurmQueue({ shared, username, person }: Parts): SlurmQueu
       if ('problem' in listing) return listing;
       const { jobs } = listing;
       const unseen = ids.filter((id) => !jobs.has(id));
-      if (!person || unseen.length === 0) return { jobs, complete: true };
+      if (!person || unseen.length === 0 || (await shared.showsAll())) return { jobs, complete: true };
       if (!personAnswers) return { jobs, complete: false };
       const own = await list(person, unseen).catch((error: Error) => ({ problem: error.message }));
       if ('jobs' in own) return { jobs: new Map([...jobs, ...own.jobs]), complete: true };

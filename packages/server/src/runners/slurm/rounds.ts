@@ -42,6 +42,8 @@ export interface Pack {
   arrayJob: number | null;
   /** How the scheduler says that a job of it ended, once it does, and since when that is known. */
   over: { job: number; kind: PackOutcome['kind']; since: number } | undefined;
+  /** When its journals were last looked at on the cluster, as far as they have not come by themselves. */
+  lookedAt: number;
   /** It has been given a node. */
   ran: boolean;
   settled: boolean;
@@ -97,6 +99,7 @@ export function roundOf(plan: RoundPlan, batchFolder: string, total: number): Ro
       schedulerJob: null,
       arrayJob: null,
       over: undefined,
+      lookedAt: 0,
       ran: false,
       settled: false,
     });

@@ -17,7 +17,7 @@ import { createDeliverer, type Deliverer } from './deliver.ts';
 import { fetchFiles } from './fetch.ts';
 import { createJournalReader, type JournalReader } from './journals.ts';
 import { openMemory, type RoundPlan } from './memory.ts';
-import { isComplete, isFinished } from './packs.ts';
+import { isComplete, isFinished, isRead } from './packs.ts';
 import { Interrupted, isAway, pause, patiently } from './patience.ts';
 import { openUnits, type Pack, packPrefix, type Round, roundOf, type UnitIndex, writeRound } from './rounds.ts';
 import { arraysOf, type JobArray, Refused, submitRound, type SubmissionParts } from './submission.ts';
@@ -100,16 +100,6 @@ async function beginRound(running: Running, plan: RoundPlan): Promise<void> {
   await submit(running, work.begin(plan));
 }
 
-/** True when everything that the pack will ever write has been read, or waited for long enough. */
-function isRead({ cluster }: Running, pack: Pack): boolean {
-  if (!pack.over) return false;
-  if (isFinished(pack)) return true;
-  const waited = Date.now() - pack.over.since;
-  // a job that was cancelled before it got a node has written nothing
-  if (pack.over.kind === 'cancelled' && !pack.ran && pack.started.size === 0) return true;
-  return waited >= cluster.patienceMs;
-}
-
 /** What the scheduler's jobs of packs wrote, where their workers could not pass it on. All with one question. */
 async function errorsOf({ batch, journals }: Running, packs: Pack[]): Promise<Map<Pack, string>> {
   const pathOf = (pack: Pack) =>
@@ -126,7 +116,7 @@ async function settleWhatIsOver(running: Running): Promise<void> {
   const complete = work.open().filter(isComplete);
   const done = complete.map((pack) => ({ pack, kind: 'completed' as const, errors: '' }));
   await work.settle(done, Date.now() / SECOND);
-  const over = work.open().filter((pack) => isRead(running, pack));
+  const over = work.open().filter((pack) => isRead(pack, running.cluster.patienceMs));
   let errors: Map<Pack, string>;
   try {
     errors = await errorsOf(running, over);

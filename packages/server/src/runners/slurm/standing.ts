@@ -2,7 +2,7 @@
  * Learns from the scheduler which packs are over, and how they ended.
  *
  * A job that the queue has shown and shows no more is over; accounting may still know how it ended. One that it never
- * showed may just not be for the service to see.
+ * showed is over too, unless it may just not be for the service to see.
  */
 import { type QueuedElement, type QueuedJobs, stateKind } from '../../engine/slurm/states.ts';
 import type { Cluster } from './cluster.ts';
