@@ -18,7 +18,7 @@ type Story = Awaited<ReturnType<typeof storyOf>>;
 
 const PATIENCE = { timeout: 20_000 };
 const TYPES: ClusterType[] = ['slurm_sudo', 'slurm_ssh'];
-const UNITS = process.env['LONG'] ? 1000 : 200;
+const UNITS = process.env['LONG'] ? 1000 : 60;
 
 /** The same everywhere: images by their names, and files without those of the scheduler. */
 const comparable = ({ images, history, files, starts }: Story, root: string) =>
