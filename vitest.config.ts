@@ -12,7 +12,7 @@ const ALONE = ['engine', 'runners', 'files', 'demo-tasks'].map(
 /** What takes long and asks the database in no other way: twice in long runs only. */
 const LONG_TWICE = process.env['LONG']
   ? []
-  : ['jobs', 'tasks'].map((folder) => `packages/server/test/${folder}/**/*.test.ts`);
+  : ['jobs', 'projects', 'tasks'].map((folder) => `packages/server/test/${folder}/**/*.test.ts`);
 
 /** The same files, once on the embedded database and once on a PostgreSQL server of the system. */
 const serverOn = (database: 'embedded' | 'given') => ({

@@ -36,6 +36,9 @@ const run = promisify(execFile);
 const LONG = process.env['LONG'] === '1';
 const MIB = 1024 * 1024;
 
+// byte by byte, megabytes would take seconds
+expect.addEqualityTesters([(a, b) => (Buffer.isBuffer(a) && Buffer.isBuffer(b) ? a.equals(b) : undefined)]);
+
 let root: string;
 beforeAll(async () => void (root = await mkdtemp(join(tmpdir(), 'service-files-'))));
 afterAll(() => rm(root, { recursive: true, force: true }));
