@@ -209,7 +209,7 @@ describe.each(TYPES)('%s', (type) => {
 });
 
 /** The cluster has an accounting in long runs, and where one is asked for. */
-const HAS_ACCOUNTING = ['1'].includes(process.env['CLUSTER_ACCOUNTING'] ?? process.env['LONG'] ?? '0');
+const HAS_ACCOUNTING = (process.env['CLUSTER_ACCOUNTING'] ?? process.env['LONG']) === '1';
 
 describe.each(HAS_ACCOUNTING ? TYPES : TYPES.slice(0, 1))('%s', (type) => {
   let house: House;

@@ -4,7 +4,7 @@
  */
 import type { Job, Timeline, WorkflowExport } from '@service/contract';
 
-import { counted, formatMemory, formatCount } from '../ui/format.ts';
+import { counted, formatCount, formatMemory } from '../ui/format.ts';
 
 export type TimelineTask = Timeline['tasks'][number];
 

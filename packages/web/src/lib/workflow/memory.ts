@@ -1,7 +1,7 @@
 /**
  * After images were killed for memory: how much the task should have next.
  *
- *     moreMemory(task, 16 * 1024 ** 3) // { block: 'meta_parallel', had: 16384, want: 32768 }, in MB
+ *     moreMemory(task, 16 * 1024 ** 3) // { block: 'meta_parallel', want: 32768 }
  */
 import type { TaskStatus, TaskType } from '@service/contract';
 
@@ -13,7 +13,7 @@ const GB_IN_MB = 1024;
 export interface MoreMemory {
   /** Where it is written. */
   block: MetaName;
-  had: number;
+  /** In MB. */
   want: number;
 }
 
@@ -32,7 +32,7 @@ export function moreMemory(task: TaskLike, limit: number): MoreMemory | undefine
   const had = Math.round(limit / MB);
   const asked = inMegabytes((task[block] as { mem?: unknown } | null | undefined)?.mem);
   if (had < 1 || (asked !== undefined && asked > had)) return undefined;
-  return { block, had, want: roundedUp(had * 2) };
+  return { block, want: roundedUp(had * 2) };
 }
 
 /** `{…, mem: 32768}`: everything else that is asked for stays. */
