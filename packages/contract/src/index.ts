@@ -15,6 +15,7 @@ export * from './projects/dataset.ts';
 export * as projects from './projects/operations.ts';
 export * from './projects/project.ts';
 export * from './projects/workflow.ts';
+export * from './pythons.ts';
 export * from './tasks/manifest.ts';
 export * as tasks from './tasks/operations.ts';
 export * from './tasks/task-group.ts';

@@ -28,7 +28,7 @@ describe('the Python configuration', () => {
   const { stored, refused } = configuration('tasks_python_config');
   const fine: Config = { default_version: '3.12', versions: { '3.12': '/usr/bin/python3.12' } };
 
-  it.each(['3.9', '3.10', '3.11', '3.12', '3.13', '3.14'])('may have version %s', (version) => {
+  it.each(['3.9', '3.10', '3.11', '3.12', '3.13', '3.14', '3.15'])('may have version %s', (version) => {
     const config = { default_version: version, versions: { [version]: '/python' } };
     expect(stored(config)).toEqual({ ...config, pip_cache_dir: null });
   });
@@ -65,7 +65,7 @@ describe('the Python configuration', () => {
     refused(config, place, type);
   });
 
-  it.each(['3.8', '3.15', '3', '3.12.1', ' 3.12', ''])('has no version %j', (version) => {
+  it.each(['3.8', '3.16', '3', '3.12.1', ' 3.12', ''])('has no version %j', (version) => {
     const versions = { '3.12': '/python', [version]: '/python' };
     refused({ default_version: '3.12', versions }, ['versions', version, '[key]'], 'literal_error');
   });

@@ -50,7 +50,7 @@ async function createFirstResource(
   const python = findPython();
   if (!python) {
     log.warning(
-      'No Python 3.9 to 3.14 was found, so there is no resource to run jobs on. Install Python and start again.',
+      'No Python 3.9 to 3.15 was found, so there is no resource to run jobs on. Install Python and start again.',
     );
     return;
   }

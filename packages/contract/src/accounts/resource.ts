@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 
+import { isSupportedPython, PYTHONS } from '../pythons.ts';
 import { textMap } from '../wire/maps.ts';
 import { absolutePath } from '../wire/paths.ts';
 import { addProblem, found, reader, type Reading, rule, valueError, wrong } from '../wire/problem.ts';
@@ -97,16 +98,10 @@ export const JobRunnerConfigSLURM = z
   .meta({ id: 'JobRunnerConfigSLURM' });
 export type JobRunnerConfigSLURM = z.output<typeof JobRunnerConfigSLURM>;
 
-const PYTHON_VERSIONS = ['3.9', '3.10', '3.11', '3.12', '3.13', '3.14'] as const;
-export const isSupportedPython = (version: string) => (PYTHON_VERSIONS as readonly string[]).includes(version);
-
 const PythonConfig = z
   .object({
     default_version: trimmedText(),
-    versions: z.record(
-      z.string().refine(isSupportedPython, `Choose one of: ${PYTHON_VERSIONS.join(', ')}.`),
-      absolutePath(),
-    ),
+    versions: z.record(z.string().refine(isSupportedPython, `Choose one of: ${PYTHONS.join(', ')}.`), absolutePath()),
     pip_cache_dir: absolutePath().nullable().default(null),
     uv: absolutePath().optional().meta({ description: 'The uv that installs; without it the service brings one.' }),
   })

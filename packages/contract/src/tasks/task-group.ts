@@ -1,6 +1,7 @@
 /** Task groups, their activities, and what is sent to make and change them. */
 import { z } from 'zod';
 
+import { PYTHONS } from '../pythons.ts';
 import { textMap } from '../wire/maps.ts';
 import { parseJson } from '../wire/numbers.ts';
 import { absolutePath } from '../wire/paths.ts';
@@ -15,7 +16,6 @@ export const ACTIVITY_STATUSES = ['pending', 'ongoing', 'failed', 'OK'] as const
 export type ActivityStatus = (typeof ACTIVITY_STATUSES)[number];
 export const ACTIVITY_ACTIONS = ['collect', 'deactivate', 'reactivate', 'delete', 'reset'] as const;
 export type ActivityAction = (typeof ACTIVITY_ACTIONS)[number];
-export const PYTHONS = ['3.9', '3.10', '3.11', '3.12', '3.13', '3.14'] as const;
 
 const optionalText = () => answer.text().nullable();
 const pins = () => z.record(z.string(), z.string());

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 
 import {
   isSupportedPython,
+  PYTHONS,
   ProfileWrite,
   readEmail,
   readProjectDir,
@@ -70,7 +71,7 @@ interface Python {
 /** The Python that the command `python3` starts, if the service can use it. */
 export function findPython(): Python | undefined {
   const script = 'import sys; print("%d.%d" % sys.version_info[:2]); print(sys.executable)';
-  const candidates = ['python3', 'python3.14', 'python3.13', 'python3.12', 'python3.11', 'python3.10', 'python3.9'];
+  const candidates = ['python3', ...PYTHONS.map((version) => `python${version}`).reverse()];
   for (const command of candidates) {
     try {
       const output = execFileSync(command, ['-c', script], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });

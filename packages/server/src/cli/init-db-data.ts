@@ -54,7 +54,7 @@ async function administrator({ db, settings }: Workplace, options: Options): Pro
 function resourceData(option: string): unknown {
   if (option !== 'default') return readJsonFile(option);
   const python = findPython();
-  if (!python) throw new CommandFailed('No Python 3.9 to 3.14 was found. Install one, or give a resource in a file.');
+  if (!python) throw new CommandFailed('No Python 3.9 to 3.15 was found. Install one, or give a resource in a file.');
   const folders = { jobs: join(process.cwd(), 'data-jobs'), tasks: join(process.cwd(), 'data-tasks') };
   return defaultResource(folders, python);
 }

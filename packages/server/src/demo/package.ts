@@ -30,7 +30,7 @@ export interface PackageParts {
 
 async function buildWheel(folder: string, stopping: AbortSignal): Promise<string> {
   const python = findPython();
-  if (!python) throw new DemoProblem('no Python 3.9 to 3.14 was found. Install Python.');
+  if (!python) throw new DemoProblem('no Python 3.9 to 3.15 was found. Install Python.');
   const args = [join(SOURCES, 'build_backend.py'), folder];
   const { stdout } = await promisify(execFile)(python.path, args, { signal: stopping });
   return stdout.trim();

@@ -17,6 +17,8 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
+import { PYTHONS } from '@service/contract';
+
 import type { UnitEnd } from '../../src/runners/index.ts';
 
 export const WORKER = fileURLToPath(new URL('../../src/runners/worker.py', import.meta.url));
@@ -59,7 +61,6 @@ export interface Options {
 
 /** The oldest and the newest Python that answer here, among those that the worker promises to run with. */
 export function interpreters(): string[] {
-  const versions = ['3.9', '3.10', '3.11', '3.12', '3.13', '3.14'];
   const pyenv = join(process.env['PYENV_ROOT'] ?? join(homedir(), '.pyenv'), 'versions');
   const folders = [
     ...(process.env['PATH'] ?? '').split(delimiter),
@@ -74,15 +75,13 @@ export function interpreters(): string[] {
       return undefined;
     }
   };
-  const found = versions
-    .map((version) =>
-      folders
-        .map((folder) => join(folder, `python${version}`))
-        .filter((path) => existsSync(path))
-        .map(answers)
-        .find((path) => path),
-    )
-    .filter((path) => path !== undefined);
+  const found = PYTHONS.map((version) =>
+    folders
+      .map((folder) => join(folder, `python${version}`))
+      .filter((path) => existsSync(path))
+      .map(answers)
+      .find((path) => path),
+  ).filter((path) => path !== undefined);
   const some = found.length > 0 ? found : [answers('python3') ?? 'python3'];
   return [...new Set([some[0]!, some.at(-1)!])];
 }
