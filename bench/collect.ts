@@ -25,7 +25,7 @@ export async function run(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'service-bench-'));
   const python = execFileSync('python3', ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' }).trim();
   const nothing = () => Promise.resolve();
-  const quiet = createRun({ host: localHost, steps: [], log: '', save: nothing, remember: nothing });
+  const quiet = createRun({ host: localHost, name: 'collect', steps: [], log: '', save: nothing, remember: nothing });
   try {
     const index = await indexSettings(localHost, python, null);
     const parts = { run: quiet, python, index, cacheDir: join(folder, 'cache') };

@@ -59,7 +59,7 @@ async function removeAside({ run, activity, startsOver }: Job, folder: string): 
   const removal = () =>
     run.host.remove(aside).catch((error: Error) => {
       if (startsOver(error)) throw error;
-      run.say(`${aside} could not be removed: ${error.message}`);
+      run.say(`${aside} could not be removed: ${error.message}`, 'WARNING');
     });
   // an earlier attempt may have come as far as this
   await removal();
@@ -73,7 +73,7 @@ async function clear({ run, startsOver }: Job, ...folders: string[]): Promise<vo
   for (const folder of folders) {
     await run.host.remove(folder).catch((late: Error) => {
       if (startsOver(late)) throw late;
-      run.say(`${folder} could not be removed: ${late.message} Remove it by hand before you try again.`);
+      run.say(`${folder} could not be removed: ${late.message} Remove it by hand before you try again.`, 'WARNING');
     });
   }
 }

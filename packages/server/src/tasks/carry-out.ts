@@ -109,13 +109,15 @@ async function carryOut(
   const startsOver = (error: unknown) => signal.aborted || (!last && error instanceof HostAway && !error.needsPerson);
   const run = createRun({
     host: far && problem === undefined ? parts.hostFor!(resource, profile!) : localHost,
+    name: activity.action,
     steps: [...(far ? ['connect'] : []), ...stepsOf(activity.action, group, resource)],
     log: activity.log ?? '',
     save: (log, steps) => store.saveProgress(db, activity.id, log, steps),
     remember,
     startsOver,
   });
-  if (attempt > 1) run.say(`The service${far ? ' or its connection' : ''} was interrupted; this starts over`);
+  if (attempt > 1)
+    run.say(`The service${far ? ' or its connection' : ''} was interrupted; this starts over`, 'WARNING');
   await store.setOngoing(db, activity.id);
   const job: Omit<Job, 'place'> = { db, run, activity, group, again: attempt > 1, startsOver };
   try {
@@ -127,7 +129,7 @@ async function carryOut(
   } catch (error) {
     const { message } = error as Error;
     if (startsOver(error)) {
-      run.say(`Interrupted: ${message}`);
+      run.say(`Interrupted: ${message}`, 'WARNING');
       await run.close();
       if (signal.aborted) return 'unfinished';
       throw error;

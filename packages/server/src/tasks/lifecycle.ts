@@ -6,6 +6,7 @@ import { brokenConstraint, type Database } from '../db/index.ts';
 import { refuse } from '../http/index.ts';
 import type { Queue } from '../queue/index.ts';
 import { VERSION } from '../version.ts';
+import { logLine } from './activity-log.ts';
 import { extrasProblem, pinsProblem } from './package-names.ts';
 import { isFar, signInProblem } from './place.ts';
 import * as store from './store/lifecycle.ts';
@@ -101,7 +102,7 @@ export async function ask(
         action,
         request,
         fractal_server_version: VERSION,
-        ...(atOnce ? { finished: { log: atOnce.log } } : {}),
+        ...(atOnce ? { finished: { log: logLine(new Date(), action, 'INFO', atOnce.log) } } : {}),
       });
     });
     parts.queue.wake();

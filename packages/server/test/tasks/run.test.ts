@@ -12,6 +12,7 @@ function startRun(options: Partial<RunOptions> = {}) {
   const remembered: (ProcessHandle | null)[] = [];
   const run = createRun({
     host: localHost,
+    name: 'collect',
     steps: ['one', 'two', 'three'],
     log: '',
     save: async (log, steps) => void saved.push({ log, steps: structuredClone(steps) }),
@@ -50,7 +51,7 @@ describe('steps', () => {
     expect(Date.parse(one!.timestamp_ended!)).toBeGreaterThanOrEqual(Date.parse(one!.timestamp_started!));
     expect([two!.timestamp_started, two!.timestamp_ended]).toEqual([null, null]);
     expect(saved.at(-1)!.log).toMatch(
-      /^[\d-]+ [\d:,]+ - Step one\n.* - Step three\n.* - Failed: There is no disk\.\n$/,
+      /^[\d-]+ [\d:,]+ - collect - INFO - Step one\n.* - INFO - Step three\n.* - ERROR - Failed: There is no disk\.\n$/,
     );
   });
 
@@ -102,7 +103,41 @@ describe('the log', () => {
     const { run, log } = startRun({ log: 'earlier\n', now: () => new Date(0) });
     run.say('later');
     await run.close();
-    expect(log()).toBe('earlier\n1970-01-01 00:00:00,000 - later\n');
+    expect(log()).toBe('earlier\n1970-01-01 00:00:00,000 - collect - INFO - later\n');
+  });
+
+  it('has time, name and level on every line, also of what programs print in pieces', async () => {
+    const { run, log } = startRun({ now: () => new Date(0) });
+    run.show('from a j', 'job');
+    run.show('from another\n', 'other job');
+    run.show('ob\nno end', 'job');
+    run.say('two\nlines', 'WARNING');
+    await run
+      .step('one', () => run.command(['sh', '-c', 'printf "one\\n\\ntwo"; sleep 0.1; printf " more" >&2']))
+      .catch(Boolean);
+    await run.close('it\nbroke');
+    const line = (level: string, text: string) => `1970-01-01 00:00:00,000 - collect - ${level} - ${text}`;
+    const lines = log().split('\n');
+    expect(lines.pop()).toBe('');
+    expect(lines.slice(0, 6)).toEqual([
+      line('DEBUG', 'from another'),
+      line('DEBUG', 'from a job'),
+      line('DEBUG', 'no end'),
+      line('WARNING', 'two'),
+      line('WARNING', 'lines'),
+      line('INFO', 'Step one'),
+    ]);
+    expect(lines.slice(7, 9)).toEqual([line('DEBUG', 'one'), line('DEBUG', '')]);
+    expect(lines.slice(9, 11).sort()).toEqual([line('DEBUG', ' more'), line('DEBUG', 'two')]);
+    expect(lines.slice(11)).toEqual([line('ERROR', 'Failed: it'), line('ERROR', 'broke')]);
+  });
+
+  it('shows what is printed without an end of line in pieces, and does not hold all of it', async () => {
+    const { run, log } = startRun();
+    for (let piece = 0; piece < 50; piece++) run.show('x'.repeat(1000));
+    await run.step('one', async () => undefined);
+    expect(log().match(/ - DEBUG - x{10000,12000}\n/g)).toHaveLength(4);
+    await run.close();
   });
 
   it.each([
@@ -118,14 +153,14 @@ describe('the log', () => {
     expect(log().length).toBeLessThan(1_500_000);
     expect(log()).toMatch(earlier === '' ? /^.* - the beginning\n/ : /^BBB/);
     expect(log().endsWith(' - the end\n')).toBe(true);
-    expect(log()).toMatch(/\n… \d+ characters left out …\n/);
+    expect(log()).toMatch(/ - WARNING - … \d+ characters left out …\n/);
     expect(log().isWellFormed()).toBe(true);
   });
 
   it('counts what it left out', async () => {
     const { run, log } = startRun({ log: 'B'.repeat(1_000_000) });
     await run.close();
-    expect(log()).toContain('\n… 200000 characters left out …\n');
+    expect(log()).toContain(' - WARNING - … 200000 characters left out …\n');
   });
 
   it('holds no characters that a database does not store', async () => {
@@ -159,7 +194,7 @@ describe('the log', () => {
     const { run, log } = startRun();
     await run.command(['true', '--a=b', 'two words', '', 'a[b]==1']);
     await run.close();
-    expect(log()).toContain(' - $ true --a=b "two words" "" a[b]==1\n');
+    expect(log()).toContain(' - INFO - $ true --a=b "two words" "" a[b]==1\n');
   });
 });
 
@@ -175,7 +210,7 @@ describe('a command', () => {
     const { run, log } = startRun();
     expect(await run.command(['sh', '-c', 'printf "%s" da ta; echo a warning >&2'], { quiet: true })).toBe('data');
     await run.close();
-    expect([log().includes('\ndata'), log().includes('a warning\n')]).toEqual([false, true]);
+    expect([log().includes('- data'), log().includes('a warning\n')]).toEqual([false, true]);
   });
 
   it.each([

@@ -8,6 +8,7 @@ import {
   formatSeconds,
   isUnfinished,
   progressWords,
+  readableLog,
   stepViews,
 } from '../../src/lib/tasks/activity.ts';
 
@@ -102,5 +103,37 @@ describe('activities in words', () => {
     expect(changed(one, { ...one, steps: [step({})] })).toBe(false);
     expect(changed(one, { ...one, log: 'ab' })).toBe(true);
     expect(changed(one, { ...one, steps: [step({ status: 'OK' })] })).toBe(true);
+  });
+});
+
+describe('the log of an activity', () => {
+  const at = '2026-11-15 14:43:00,123 - collect';
+
+  test('is read without what only programs need', () => {
+    const log = [
+      `${at} - INFO - Step package`,
+      `${at} - DEBUG - Traceback (most recent call last):`,
+      `${at} - DEBUG -   File "x.py", line 1`,
+      `${at} - DEBUG - ValueError: 1 - 2`,
+      `${at} - WARNING - uv cannot be had`,
+      `${at} - ERROR - Failed: pip ended with 1`,
+      '',
+    ].join('\n');
+    expect(readableLog(log)).toBe(
+      [
+        '2026-11-15 14:43:00 - Step package',
+        'Traceback (most recent call last):',
+        '  File "x.py", line 1',
+        'ValueError: 1 - 2',
+        '2026-11-15 14:43:00 - WARNING - uv cannot be had',
+        '2026-11-15 14:43:00 - ERROR - Failed: pip ended with 1',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('of an earlier version stays as it is', () => {
+    const log = '2026-11-15 14:43:00,123 - Step package\nCollecting a - INFO - b\n';
+    expect(readableLog(log)).toBe(log);
   });
 });

@@ -105,7 +105,7 @@ async function bringUv({ run, python, index, cacheDir }: Parts, toolsDir: string
     return program;
   } catch (error) {
     if (error instanceof HostAway) throw error;
-    run.say(`uv cannot be had (${(error as Error).message}); pip installs instead`);
+    run.say(`uv cannot be had (${(error as Error).message}); pip installs instead`, 'WARNING');
     return undefined;
   } finally {
     await run.host.remove(draft);

@@ -9,6 +9,7 @@
 import type { ActivityStep } from '@service/contract';
 
 import type { Host, ProcessHandle } from '../../hosts/index.ts';
+import { type Level, logLine } from '../activity-log.ts';
 
 /** A step that did not work; its message is for the person who asked. */
 export class StepFailed extends Error {}
@@ -25,9 +26,9 @@ export interface Run {
   step<T>(name: string, work: () => Promise<T>): Promise<T>;
   /** Marks a step that is not needed this time. */
   skip(name: string): void;
-  say(line: string): void;
-  /** Adds what a program printed to the log. */
-  show(text: string): void;
+  say(line: string, level?: Level): void;
+  /** Adds what a program printed to the log, line by line; pieces of different sources are kept apart. */
+  show(text: string, source?: string): void;
   /** Runs a command and gives back what it printed to stdout; fails the step when it fails. */
   command(command: readonly [string, ...string[]], options?: CommandOptions): Promise<string>;
   /** Stores why it fails, before anybody is told that it did; saying it twice does no harm. */
@@ -38,6 +39,8 @@ export interface Run {
 
 export interface RunOptions {
   host: Host;
+  /** What is done, which every line of the log says. */
+  name: string;
   steps: string[];
   /** The log so far, when an earlier attempt wrote one. */
   log: string;
@@ -51,9 +54,11 @@ export interface RunOptions {
 const SAVE_EVERY_MS = 1000;
 const LONGEST_BEGINNING = 200_000;
 const LONGEST_END = 600_000;
+/** What is printed without an end of line is shown in pieces of this length. */
+const LONGEST_LINE = 10_000;
 
-/** A log that would grow without end loses its middle. */
-function createLog(text: string) {
+/** A log that would grow without end loses its middle, in whole lines where there are any. */
+function createLog(text: string, leftOut: (characters: number) => string) {
   let beginning = text.slice(0, LONGEST_BEGINNING);
   let end = text.slice(LONGEST_BEGINNING).slice(-LONGEST_END);
   let lost = Math.max(0, text.length - LONGEST_BEGINNING - LONGEST_END);
@@ -69,13 +74,16 @@ function createLog(text: string) {
         end = end.slice(-LONGEST_END);
       }
     },
-    text: () =>
+    text() {
+      if (lost === 0) return beginning + end;
+      const [upTo, from] = [beginning.lastIndexOf('\n') + 1 || beginning.length, end.indexOf('\n') + 1];
+      const note = leftOut(lost + beginning.length - upTo + from);
+      const [before, after] = [beginning.slice(0, upTo), end.slice(from)];
       // where the middle is missing, half a character may stand on either side
-      lost === 0 ? beginning + end : `${beginning}\n… ${lost} characters left out …\n${end}`.toWellFormed(),
+      return `${before}${before.endsWith('\n') ? '' : '\n'}${note}${after}`.toWellFormed();
+    },
   };
 }
-
-const stamp = (time: Date) => time.toISOString().replace('T', ' ').replace('Z', '').replace('.', ',');
 
 /** Addresses of indexes may hold credentials, which are for nobody's log. */
 const withoutCredentials = (text: string) => text.replace(/:\/\/[^/\s]+@/g, '://***@');
@@ -85,9 +93,11 @@ export const shown = (command: readonly string[]) =>
   command.map((part) => (/^[\w@%+=:,./[\]-]+$/.test(part) ? part : JSON.stringify(part))).join(' ');
 
 export function createRun(options: RunOptions): Run {
-  const { host, remember, save, startsOver = () => false } = options;
+  const { host, name: subject, remember, save, startsOver = () => false } = options;
   const now = options.now ?? (() => new Date());
-  const log = createLog(options.log);
+  const log = createLog(options.log, (characters) =>
+    logLine(now(), subject, 'WARNING', `… ${characters} characters left out …`),
+  );
   const steps: ActivityStep[] = options.steps.map((name) => ({
     name,
     status: 'pending',
@@ -111,19 +121,32 @@ export function createRun(options: RunOptions): Run {
       void store();
     }, SAVE_EVERY_MS);
   };
-  const say = (line: string) => {
-    log.add(`${stamp(now())} - ${line}\n`);
+  const write = (line: string, level: Level) => {
+    for (const one of line.split('\n')) log.add(logLine(now(), subject, level, one));
     soon();
   };
 
-  const show = (text: string) => {
-    log.add(text);
-    soon();
+  /** What programs have printed of a line that has not ended yet. */
+  const begun = new Map<string, string>();
+  const show = (text: string, source = '') => {
+    const lines = `${begun.get(source) ?? ''}${text}`.split('\n');
+    const rest = lines.pop()!;
+    for (const line of lines) write(line, 'DEBUG');
+    if (rest.length > LONGEST_LINE) write(rest, 'DEBUG');
+    begun.set(source, rest.length > LONGEST_LINE ? '' : rest);
+  };
+  const showRest = () => {
+    for (const rest of begun.values()) if (rest !== '') write(rest, 'DEBUG');
+    begun.clear();
+  };
+  const say = (line: string, level: Level = 'INFO') => {
+    showRest();
+    write(line, level);
   };
 
   let told: string | undefined;
   const fail = (reason: string) => {
-    if (reason !== told) say(`Failed: ${reason}`);
+    if (reason !== told) say(`Failed: ${reason}`, 'ERROR');
     told = reason;
     return store();
   };
@@ -170,9 +193,10 @@ export function createRun(options: RunOptions): Run {
         onOutput: (text, from) => {
           everything += text;
           if (from === 'stdout') output += text;
-          if (!quiet || from === 'stderr') show(text);
+          if (!quiet || from === 'stderr') show(text, from);
         },
       });
+      showRest();
       await remember(null);
       if (done.code === 0) return output;
       const last = everything.trim().split('\n').at(-1) ?? '';
@@ -181,6 +205,7 @@ export function createRun(options: RunOptions): Run {
     },
     async close(failure) {
       if (failure !== undefined) await fail(failure);
+      showRest();
       clearTimeout(timer);
       timer = undefined;
       await store();

@@ -65,7 +65,7 @@ async function untilAnswered<T>(run: Run, { pollMs, signal }: SlurmPlace, what: 
     });
     if ('answer' in got) return got.answer;
     if (Date.now() > end) throw new StepFailed(`Slurm does not answer: ${got.why}`);
-    if (told !== got.why) run.say(`No answer, asking again: ${got.why}`);
+    if (told !== got.why) run.say(`No answer, asking again: ${got.why}`, 'WARNING');
     told = got.why;
     await sleep(pollMs, undefined, { signal });
   }
@@ -132,7 +132,7 @@ function followed(run: Run, file: string) {
       if (code !== 0 || stdout.length === 0) return;
       read += stdout.length;
       const text = decoder.write(stdout);
-      run.show(text);
+      run.show(text, file);
       last = lastLine(text) || last;
     },
   };
@@ -188,7 +188,9 @@ export async function runInSlurm(run: Run, slurm: SlurmPlace, commands: ScriptCo
   } catch (error) {
     // it must not go on in a folder that is about to be removed
     if (!slurm.signal.aborted && !isAway(error)) {
-      await cancelEarlier(run, slurm).catch((late: Error) => run.say(`The Slurm job may still run: ${late.message}`));
+      await cancelEarlier(run, slurm).catch((late: Error) =>
+        run.say(`The Slurm job may still run: ${late.message}`, 'WARNING'),
+      );
     }
     throw error;
   }

@@ -7,6 +7,7 @@ import type { Activity, ProjectInList, TaskGroupSlim } from '@service/contract';
 
 import type { call } from '../api/client.ts';
 import type { DemoOffer, DemoWorkflow } from '../demo/offer.ts';
+import { readableLog } from '../tasks/activity.ts';
 import type { State } from '../ui/status.ts';
 
 export const DEMO_STEPS = ['tasks', 'project', 'workflow', 'run'] as const;
@@ -89,7 +90,7 @@ async function ensureTasks(parts: DemoParts, { package: wanted }: DemoOffer): Pr
     activity = await parts.call('tasks.getActivity', { params: { task_group_activity_id: begun.id } });
   }
   if (activity.status === 'OK') return `${wanted.pkg_name} ${wanted.version}`;
-  throw new DemoProblem(`The tasks could not be installed.`, activity.log);
+  throw new DemoProblem(`The tasks could not be installed.`, readableLog(activity.log ?? ''));
 }
 
 interface Contents {

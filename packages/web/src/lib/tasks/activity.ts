@@ -104,6 +104,15 @@ export function progressWords(activity: Pick<Activity, 'steps' | 'status'>): str
   return needed.length === 0 ? '' : `${formatCount(over)} of ${counted(needed.length, 'step')}`;
 }
 
+const LINE_HEAD = /^([\d-]+ [\d:]+),\d{3} - [\w-]+ - (DEBUG|INFO|WARNING|ERROR) - /gm;
+
+/** The log to read: what programs printed as they printed it, all else with its time, and its level when that matters. */
+export const readableLog = (log: string): string =>
+  log.replace(LINE_HEAD, (_, time: string, level: string) => {
+    if (level === 'DEBUG') return '';
+    return level === 'INFO' ? `${time} - ` : `${time} - ${level} - `;
+  });
+
 /** Whether an answer tells something new; while it does not, asking becomes rarer. */
 export const changed = (before: Activity | undefined, after: Activity): boolean =>
   before === undefined ||
