@@ -3,6 +3,7 @@ export * as accounts from './accounts/operations.ts';
 export * from './accounts/profile.ts';
 export * from './accounts/resource.ts';
 export * from './accounts/user.ts';
+export * from './csv.ts';
 export * from './jobs/accounting.ts';
 export * from './jobs/history.ts';
 export * from './jobs/job.ts';

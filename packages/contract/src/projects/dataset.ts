@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import { pageOf } from '../pagination.ts';
 import { attributeFilters, attributeMap, flagMap, jsonAnswer } from '../wire/json.ts';
+import { mapOf } from '../wire/maps.ts';
 import { NumberAsWritten, plain } from '../wire/numbers.ts';
 import { projectDir, readZarrUrl, subfolder, zarrUrl } from '../wire/paths.ts';
 import { addProblem } from '../wire/problem.ts';
@@ -171,7 +172,7 @@ export type ImageQuery = z.output<typeof ImageQuery>;
 export const NonProcessedQuery = z
   .object({
     attribute_filters: attributeFilters().default({}),
-    type_filters: z.record(z.string(), boolean()).default({}),
+    type_filters: mapOf(boolean()).default({}),
   })
   .meta({ id: 'NonProcessedImagesPayload' });
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { pageOf } from '../pagination.ts';
 import { Task, TASK_TYPES } from '../tasks/task.ts';
 import { argsObject, flagMap, jsonAnswer, jsonObject } from '../wire/json.ts';
-import { distinct } from '../wire/maps.ts';
+import { distinct, mapOf } from '../wire/maps.ts';
 import { addProblem, valueError } from '../wire/problem.ts';
 import { answer, id, readInteger, smallInteger, trimmedText } from '../wire/scalars.ts';
 import { Project } from './project.ts';
@@ -117,8 +117,8 @@ export type WorkflowTaskUpdate = z.output<typeof WorkflowTaskUpdate>;
 
 export const WorkflowTaskReplace = z
   .object({
-    args_non_parallel: z.record(z.string(), z.unknown()).nullable().default(null),
-    args_parallel: z.record(z.string(), z.unknown()).nullable().default(null),
+    args_non_parallel: mapOf(z.unknown()).nullable().default(null),
+    args_parallel: mapOf(z.unknown()).nullable().default(null),
   })
   .meta({ id: 'WorkflowTaskReplace' });
 export type WorkflowTaskReplace = z.output<typeof WorkflowTaskReplace>;
@@ -185,7 +185,7 @@ const WorkflowImportItem = z
     args_non_parallel: optionalArgs().default(null),
     args_parallel: optionalArgs().default(null),
     type_filters: flagMap().nullable().optional(),
-    input_filters: z.record(z.string(), z.unknown()).nullable().optional(),
+    input_filters: mapOf(z.unknown()).nullable().optional(),
     description: optionalText().default(null),
     alias: optionalText().default(null),
     task: TaskToMatch,
@@ -210,8 +210,7 @@ export type WorkflowImport = z.output<typeof WorkflowImport>;
 export const WorkflowFromTemplate = z
   .strictObject({
     name: trimmedText().nullable().default(null),
-    override_versions: z
-      .record(z.string(), trimmedText())
+    override_versions: mapOf(trimmedText())
       .transform((map, ctx) => {
         const versions = new Map<number, string>();
         for (const [key, version] of Object.entries(map)) {

@@ -1,7 +1,7 @@
 /** Free-form JSON: arguments, configuration, attributes. */
 import { z } from 'zod';
 
-import { trimKeys } from './maps.ts';
+import { mapOf, trimKeys } from './maps.ts';
 import { kindOf, NumberAsWritten, plain, type Scalar } from './numbers.ts';
 import { addProblem, found, type Reading, rule, valueError, wrong } from './problem.ts';
 import { boolean, readText } from './scalars.ts';
@@ -9,7 +9,7 @@ import { boolean, readText } from './scalars.ts';
 export type JsonObject = Record<string, unknown>;
 
 /** An object with any values and trimmed keys. */
-export const jsonObject = () => z.record(z.string(), z.unknown()).transform(trimKeys);
+export const jsonObject = () => mapOf(z.unknown()).transform(trimKeys);
 
 /** The runner fills these arguments itself. */
 const RESERVED = ['zarr_dir', 'zarr_url', 'zarr_urls', 'init_args'];
@@ -18,13 +18,13 @@ const RESERVED = ['zarr_dir', 'zarr_url', 'zarr_urls', 'init_args'];
 export const argsObject = () =>
   jsonObject().superRefine(
     rule((args: JsonObject) => {
-      const taken = RESERVED.find((name) => name in args);
+      const taken = RESERVED.find((name) => Object.hasOwn(args, name));
       return taken === undefined ? undefined : `The argument ${taken} is set by the service. Remove it.`;
     }),
   );
 
 /** name → flag. */
-export const flagMap = () => z.record(z.string(), boolean()).transform(trimKeys);
+export const flagMap = () => mapOf(boolean()).transform(trimKeys);
 
 /** A number, text or flag that can be stored; numbers stay as they were written. */
 function readScalar(input: unknown): Reading<Scalar> {
@@ -48,14 +48,13 @@ const scalar = () =>
     .meta({ anyOf: [{ type: 'integer' }, { type: 'number' }, { type: 'string' }, { type: 'boolean' }] });
 
 /** The attributes of an image. */
-export const attributeMap = () => z.record(z.string(), scalar()).transform(trimKeys);
+export const attributeMap = () => mapOf(scalar()).transform(trimKeys);
 
 const mixed = (values: Scalar[]) => new Set(values.map(kindOf)).size !== 1;
 
 /** attribute → the values that pass: at least one, all of one kind. */
 export const attributeFilters = () =>
-  z
-    .record(z.string(), z.array(scalar()))
+  mapOf(z.array(scalar()))
     .transform(trimKeys)
     .superRefine(
       rule((filters: Record<string, Scalar[]>) => {

@@ -1,8 +1,35 @@
 /** Maps and lists with rules over all of their entries. */
 import { z } from 'zod';
 
+import { NumberAsWritten } from './numbers.ts';
 import { addProblem, rule } from './problem.ts';
 import { readText, trimmedText } from './scalars.ts';
+
+const isMap = (input: unknown): input is Record<string, unknown> =>
+  typeof input === 'object' && input !== null && !Array.isArray(input) && !(input instanceof NumberAsWritten);
+
+/** name → value, whatever the name is: zod's own record leaves out one that is called `__proto__`. */
+export function mapOf<T>(value: z.ZodType<T>) {
+  const { $schema: _, ...additionalProperties } = z.toJSONSchema(value, { io: 'input', unrepresentable: 'any' });
+  return z
+    .unknown()
+    .transform((input, ctx): Record<string, T> => {
+      if (!isMap(input)) {
+        ctx.issues.push({ code: 'invalid_type', expected: 'record', input });
+        return z.NEVER;
+      }
+      const entries = Object.entries(input).flatMap(([key, item]): [string, T][] => {
+        const read = value.safeParse(item, { reportInput: true });
+        if (read.success) return [[key, read.data]];
+        for (const issue of read.error.issues) {
+          ctx.issues.push({ ...issue, path: [key, ...issue.path] } as z.core.$ZodRawIssue);
+        }
+        return [];
+      });
+      return Object.fromEntries(entries);
+    })
+    .meta({ type: 'object', propertyNames: { type: 'string' }, additionalProperties });
+}
 
 /**
  * Trims the keys of a map; empty keys, and keys that become equal, are refused for the map as a whole.
@@ -23,7 +50,7 @@ export function trimKeys<T>(map: Record<string, T>, ctx: z.core.$RefinementCtx):
 }
 
 /** name → text, both trimmed and non-empty. */
-export const textMap = () => z.record(z.string(), trimmedText()).transform(trimKeys);
+export const textMap = () => mapOf(trimmedText()).transform(trimKeys);
 
 /** For lists whose items must differ; the entry names the list, not an item. */
 export const distinct = <T>() =>

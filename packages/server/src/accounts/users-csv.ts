@@ -1,11 +1,10 @@
 /** The list of accounts for spreadsheets. */
+import { csvOf } from '@service/contract';
+
 import type { Database } from '../db/index.ts';
 import { usersWithProfile } from './store/users.ts';
 
 const COLUMNS = ['id', 'email', 'slurm_username', 'slurm_accounts', 'project_dirs', 'user_groups', 'num_jobs'] as const;
-
-const quoted = (value: string) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
-const line = (values: string[]) => `${values.map(quoted).join(',')}\r\n`;
 
 interface Options {
   exclude_zero_jobs: boolean;
@@ -16,14 +15,17 @@ interface Options {
 export async function usersCsv(db: Database, { exclude_zero_jobs, ...bounds }: Options): Promise<string> {
   const users = await usersWithProfile(db, bounds);
   const rows = users.map((user) => ({
-    id: String(user.id),
+    id: user.id,
     email: user.email,
-    slurm_username: user.slurm_username ?? '',
+    slurm_username: user.slurm_username,
     slurm_accounts: user.slurm_accounts.join('|'),
     project_dirs: user.project_dirs.join('|'),
     user_groups: (user.user_groups ?? []).join('|'),
-    num_jobs: String(user.num_jobs),
+    num_jobs: user.num_jobs,
   }));
-  const kept = rows.filter((row) => !exclude_zero_jobs || row.num_jobs !== '0');
-  return [[...COLUMNS], ...kept.map((row) => COLUMNS.map((column) => row[column]))].map(line).join('');
+  const kept = rows.filter((row) => !exclude_zero_jobs || row.num_jobs > 0);
+  return csvOf(
+    COLUMNS,
+    kept.map((row) => COLUMNS.map((column) => row[column])),
+  );
 }

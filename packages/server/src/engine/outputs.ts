@@ -128,7 +128,7 @@ const isFlag = (value: unknown) => typeof value === 'boolean';
 function isPlainMap(map: unknown, isPlain: (value: unknown) => boolean): boolean {
   if (!isJsonObject(map)) return false;
   for (const key in map) {
-    if (key === '' || key === '__proto__' || key.trim() !== key || !isStorable(key) || !isPlain(map[key])) return false;
+    if (key === '' || key.trim() !== key || !isStorable(key) || !isPlain(map[key])) return false;
   }
   return true;
 }
@@ -145,18 +145,13 @@ function readUpdate(item: unknown, place: string, problems: Problems): ImageUpda
   if (!isJsonObject(item)) return add(problems, place, 'Give an object with a zarr_url.');
   const plainOne = plainUpdate(item);
   if (plainOne) return plainOne;
-  // no object of ours can have a key of this name
-  const hidden = ['attributes', 'types'].filter(
-    (key) => isJsonObject(item[key]) && Object.hasOwn(item[key], '__proto__'),
-  );
-  for (const key of hidden) add(problems, `${place}.${key}.__proto__`, 'This name cannot be used.');
   const attributes = isJsonObject(item['attributes']) ? Object.entries(item['attributes']) : [];
   const odd = attributes.filter(([, value]) => !isStorableNumber(value));
   for (const [key, value] of odd) {
     const source = cutEnd((value as NumberAsWritten).source, 20);
     add(problems, `${place}.attributes.${key}`, `${source} cannot be stored. Give another number, a text or null.`);
   }
-  if (odd.length + hidden.length > 0) return undefined;
+  if (odd.length > 0) return undefined;
   // an image has no null attributes: a flag takes their place while the rules for images are applied
   const filled = attributes.map(([key, value]) => [key, value === null ? false : value] as const);
   const image = attributes.length > 0 ? { ...item, attributes: Object.fromEntries(filled) } : item;

@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 
 import {
+  csvLine,
   type Dataset,
   type Image,
   type ImageBulk,
@@ -62,14 +63,15 @@ function compareScalars(one: Scalar, other: Scalar): number {
 
 /** All values of all attributes of a dataset, and the names of its types. */
 export async function valuesOf(db: Database, datasetId: number): Promise<Pick<ImagePage, 'attributes' | 'types'>> {
-  const attributes: Record<string, Scalar[]> = {};
+  const attributes = new Map<string, Scalar[]>();
   const types = new Set<string>();
   for (const { kind, key, value } of await store.facetsOf(db, datasetId)) {
     if (kind === 'type') types.add(key);
-    else (attributes[key] ??= []).push(value);
+    else if (attributes.has(key)) attributes.get(key)!.push(value);
+    else attributes.set(key, [value]);
   }
-  for (const values of Object.values(attributes)) values.sort(compareScalars);
-  return { attributes, types: [...types].sort() };
+  for (const values of attributes.values()) values.sort(compareScalars);
+  return { attributes: Object.fromEntries(attributes), types: [...types].sort() };
 }
 
 /** `-zarr_url`, `attribute:well`: one of the names, or an attribute, the largest first with - in front. */
@@ -150,9 +152,8 @@ async function* jsonArray(batches: AsyncIterable<Image[]>): AsyncGenerator<strin
   yield ']';
 }
 
-const quoted = (value: string) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
-const csvLine = (cells: unknown[]) =>
-  `${cells.map((cell) => quoted(cell === undefined || cell === null ? '' : typeof cell === 'string' ? cell : JSON.stringify(cell))).join(',')}\r\n`;
+/** Images have own attributes only: a name that every object knows is not one of them. */
+const ownValue = <T>(map: Record<string, T>, key: string) => (Object.hasOwn(map, key) ? map[key] : undefined);
 
 async function* csv(db: Database, dataset: Dataset, filters: ImageFilters): AsyncGenerator<string> {
   const { attributes, types } = await valuesOf(db, dataset.id);
@@ -164,8 +165,8 @@ async function* csv(db: Database, dataset: Dataset, filters: ImageFilters): Asyn
         csvLine([
           image.zarr_url,
           image.origin,
-          ...keys.map((key) => image.attributes[key]),
-          ...types.map((key) => image.types[key]),
+          ...keys.map((key) => ownValue(image.attributes, key)),
+          ...types.map((key) => ownValue(image.types, key)),
         ]),
       )
       .join('');

@@ -26,6 +26,10 @@ export class NumberAsWritten {
 
 export type JsonObject = Record<string, unknown>;
 
+/** What an object has under a name, where names are people's own: every object knows a `constructor`. */
+export const ownOf = <T>(map: Readonly<Record<string, T>> | undefined, key: string): T | undefined =>
+  map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
+
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof NumberAsWritten);
 

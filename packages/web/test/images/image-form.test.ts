@@ -87,3 +87,16 @@ it('a list by status is written with what went wrong', () => {
     'zarr_url,status,message,well,note,is_3D\r\n/data/a,Failed,,A01,"a, ""b""",true\r\n',
   );
 });
+
+it('the file of a list by status runs no formula, and knows an attribute of any name', () => {
+  const image = {
+    zarr_url: '/data/a',
+    origin: null,
+    attributes: { [STATUS_KEY]: 'failed', '=1+1': '@SUM(A1)', size: -1.5 },
+    types: {},
+  };
+  const columns = { '=1+1': [], constructor: [], size: [] };
+  expect(statusCsv([image], columns, ['toString'])).toBe(
+    "zarr_url,status,message,'=1+1,constructor,size,toString\r\n/data/a,Failed,,'@SUM(A1),,-1.5,\r\n",
+  );
+});

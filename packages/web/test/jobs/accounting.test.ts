@@ -10,7 +10,6 @@ import {
   suitableLength,
 } from '../../src/lib/jobs/accounting.ts';
 import { adminFilters, jobsCsv } from '../../src/lib/jobs/admin.ts';
-import { csvOf } from '../../src/lib/ui/csv.ts';
 import { momentOf, partsOf } from '../../src/lib/jobs/moments.ts';
 
 const record = (id: number, user_id: number, day: Date, num_tasks = 1, num_new_images = 0) => ({
@@ -130,16 +129,8 @@ describe('a day with an optional time', () => {
 });
 
 describe('files for spreadsheets', () => {
-  it('quote what they must and run no formula', () => {
-    expect(
-      csvOf(
-        ['a', 'b'],
-        [
-          ['x, "y"', '=1+1'],
-          [null, -5],
-        ],
-      ),
-    ).toBe(`a,b\r\n"x, ""y""",'=1+1\r\n,-5\r\n`);
+  it('run no formula', () => {
+    expect(accountingCsv([record(1, 7, november(1))], () => '=1+1')).toContain(",'=1+1,");
   });
 
   it('have a line for each record', () => {

@@ -1,7 +1,7 @@
 /** Which blocks of arguments a task has, and how each is shown (web contract 5.12.5). */
 import { fieldOf } from './field.ts';
 import { startValue } from './initial.ts';
-import { isObject, sameJson, under } from '../json.ts';
+import { isObject, ownOf, sameJson, under } from '../json.ts';
 import { type Dialect, dialectOf, prepareSchema, type PreparedSchema, SchemaProblem } from './schema.ts';
 import { dataToSend } from './sent.ts';
 import { type Errors } from './validate.ts';
@@ -113,7 +113,7 @@ export function advancedKeys(prepared: PreparedSchema, data: unknown, errors: Er
   return field.properties
     .filter(({ key, schema, required }) => {
       if (required || errors.within.has(under('', key))) return false;
-      const value = data[key];
+      const value = ownOf(data, key);
       const unset = prepared.legacy && (value === null || value === undefined);
       return unset || sameJson(value, startValue(schema, prepared, { required: false, open: [] }));
     })

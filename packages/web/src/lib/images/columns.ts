@@ -1,4 +1,5 @@
 /** Which columns a table of images has. */
+import { ownOf } from '../json.ts';
 import { attributeKeys, type ImagesPage, isMixed, isNumeric, typeKeys } from './filters.ts';
 
 export interface Columns {
@@ -25,8 +26,8 @@ export function columnsOf(
   return {
     status: page?.status_counts !== undefined,
     attributes,
-    numeric: new Set(attributes.filter((key) => isNumeric(values[key] ?? []))),
-    mixed: new Set(attributes.filter((key) => isMixed(values[key] ?? []))),
+    numeric: new Set(attributes.filter((key) => isNumeric(ownOf(values, key) ?? []))),
+    mixed: new Set(attributes.filter((key) => isMixed(ownOf(values, key) ?? []))),
     types: typeKeys(page?.types ?? [], locked),
     marked: new Set(marked),
     units: page?.items.some(({ unit }) => unit !== undefined) ?? false,

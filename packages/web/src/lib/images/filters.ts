@@ -201,8 +201,9 @@ export function readQuery(search: Search): ImagesQuery {
   const query = newQuery();
   for (const [name, text] of search.entries()) {
     const key = name.slice(2);
-    if (name.startsWith('a.') && key !== '') query.attributes[key] = readValues(text);
-    if (name.startsWith('t.') && (text === 'true' || text === 'false')) query.types[key] = text === 'true';
+    if (name.startsWith('a.') && key !== '') query.attributes = { ...query.attributes, [key]: readValues(text) };
+    if (name.startsWith('t.') && (text === 'true' || text === 'false'))
+      query.types = { ...query.types, [key]: text === 'true' };
   }
   query.status = STATUSES.filter((status) => (search.get('status') ?? '').split(',').includes(status));
   query.sort = search.get('sort') ?? undefined;

@@ -1,8 +1,8 @@
 /** What was used, by day or week and by person. */
 import type { AccountingRecord } from '@service/contract';
+import { csvOf } from '@service/contract/csv';
 
 import { wholeOf } from '../admin/query.ts';
-import { csvOf } from '../ui/csv.ts';
 import { momentIn } from './moments.ts';
 
 export interface AccountingFilters {

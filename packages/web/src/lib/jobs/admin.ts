@@ -1,8 +1,8 @@
 /** The filters of the list of everybody's jobs, as the address has them. */
 import type { JobStatus } from '@service/contract';
+import { type Cell, csvOf } from '@service/contract/csv';
 
 import { pageOf, textOf, wholeOf } from '../admin/query.ts';
-import { type Cell, csvOf } from '../ui/csv.ts';
 import { type ListedJob, statusOf } from './jobs.ts';
 import { momentIn } from './moments.ts';
 

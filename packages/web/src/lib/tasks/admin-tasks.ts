@@ -1,7 +1,6 @@
 /** Tasks as administrators see them: who uses them, and as a file. */
 import type { TaskInfo } from '@service/contract';
-
-import { csvOf } from '../ui/csv.ts';
+import { csvOf } from '@service/contract/csv';
 
 /** Everybody in a project with a workflow that has the task, each once. */
 export function usersOf({ relationships }: Pick<TaskInfo, 'relationships'>): string[] {

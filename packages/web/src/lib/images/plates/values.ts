@@ -1,11 +1,12 @@
 /** The value of an attribute in each well, and its colour on a scale. */
+import { ownOf } from '../../json.ts';
 import { valueWords } from '../filters.ts';
 import type { Well } from './plate.ts';
 
 /** Mean of numbers; of texts the one that all images have, or nothing when they differ. */
 export function wellValue({ groups }: Pick<Well, 'groups'>, key: string): number | string | undefined {
   const given = groups.flatMap(({ values, num_images }) => {
-    const value = values[key];
+    const value = ownOf(values, key);
     return value === undefined ? [] : [{ value, count: num_images }];
   });
   if (given.length === 0) return undefined;

@@ -1,9 +1,9 @@
 /** A list of images with what a task did with them, as the text of a file. */
+import { csvOf } from '@service/contract/csv';
+
 import { attributeKeys, type ListedImage, STATUS_KEY, valueWords } from '#lib/images/filters.ts';
 import { imageState } from '#lib/images/image-state.ts';
-import { writeJson } from '#lib/json.ts';
-
-const quoted = (cell: string) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+import { ownOf, writeJson } from '#lib/json.ts';
 
 /** With a column for the status in words, and one for what went wrong. */
 export function statusCsv(
@@ -16,12 +16,10 @@ export function statusCsv(
     image.zarr_url,
     imageState(image).word,
     image.unit?.message ?? '',
-    ...keys.map((key) => valueWords(image.attributes[key])),
-    ...types.map((key) => valueWords(image.types[key])),
+    ...keys.map((key) => valueWords(ownOf(image.attributes, key))),
+    ...types.map((key) => valueWords(ownOf(image.types, key))),
   ]);
-  return [['zarr_url', 'status', 'message', ...keys, ...types], ...lines]
-    .map((cells) => `${cells.map(quoted).join(',')}\r\n`)
-    .join('');
+  return csvOf(['zarr_url', 'status', 'message', ...keys, ...types], lines);
 }
 
 export const statusJson = (items: readonly ListedImage[]) =>

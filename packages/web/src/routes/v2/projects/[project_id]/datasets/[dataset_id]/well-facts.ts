@@ -11,6 +11,7 @@ import {
 import { imageState } from '#lib/images/image-state.ts';
 import { readWell } from '#lib/images/plates/plate.ts';
 import { shortNumber } from '#lib/images/plates/values.ts';
+import { ownOf } from '#lib/json.ts';
 import { counted, formatCount } from '#lib/ui/format.ts';
 
 export interface Fact {
@@ -44,7 +45,7 @@ export function factsOf(images: readonly ListedImage[]): Fact[] {
   return [
     ...keys
       .filter((key) => !GIVEN.includes(key))
-      .map((key) => ({ key, words: valuesInWords(images.flatMap(({ attributes }) => attributes[key] ?? [])) })),
+      .map((key) => ({ key, words: valuesInWords(images.flatMap(({ attributes }) => ownOf(attributes, key) ?? [])) })),
     ...types.map((key) => {
       const count = images.filter((image) => image.types[key]).length;
       if (images.length === 1) return { key, words: String(count === 1) };
