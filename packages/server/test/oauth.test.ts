@@ -378,11 +378,45 @@ describe('callback refuses', () => {
     ['an empty address', { email: '' }],
     ['an address that is no text', { email: ['a@example.org'] }],
     ['an address that nobody confirmed', { email: ADMIN.email, email_verified: false }],
+    [
+      'an address of which the provider does not say that it is confirmed',
+      { email: ADMIN.email, email_verified: undefined },
+    ],
+    ['an address that is confirmed in other words', { email: ADMIN.email, email_verified: 'yes' }],
+    ['an address that is confirmed by a number', { email: ADMIN.email, email_verified: 1 }],
   ])('an account with %s', async (_, claims) => {
     oidc.people.set('without address', claims);
     const before = await usersOf(service);
     expect(refusal(await signIn(service, oidc, 'without address'))).toEqual([400, 'OAUTH_NOT_AVAILABLE_EMAIL']);
     expect(await usersOf(service)).toEqual(before);
+  });
+
+  it('somebody whose provider says that another address is confirmed than the one of the setting', async () => {
+    const other = await startService({ settings: { ...oidc.settings, OAUTH_EMAIL_CLAIM: 'upn' } });
+    oidc.people.set('with two addresses', { email: 'own@example.org', email_verified: true, upn: ADMIN.email });
+    expect(refusal(await signIn(other, oidc, 'with two addresses'))).toEqual([400, 'OAUTH_NOT_AVAILABLE_EMAIL']);
+    expect(other.log.filter(({ level }) => level === 'warning').map(({ message }) => message)).toEqual([
+      expect.stringContaining('OAUTH_TRUST_EMAIL'),
+    ]);
+    oidc.people.set('with two addresses', { email: ADMIN.email.toUpperCase(), email_verified: true, upn: ADMIN.email });
+    expect((await signIn(other, oidc, 'with two addresses')).status).toBe(204);
+  });
+
+  it('nobody whose address an administrator trusts the provider with, unless the provider itself does not', async () => {
+    const other = await startService({ settings: { ...oidc.settings, OAUTH_TRUST_EMAIL: 'true' } });
+    oidc.people.set('at an institute', { email: ADMIN.email, email_verified: false });
+    expect(refusal(await signIn(other, oidc, 'at an institute'))).toEqual([400, 'OAUTH_NOT_AVAILABLE_EMAIL']);
+    oidc.people.set('at an institute', { email: ADMIN.email, email_verified: undefined });
+    const answer = await signIn(other, oidc, 'at an institute');
+    expect(await whoIs(other, answer)).toBe(ADMIN.email);
+  });
+
+  it('no address of somebody who is known already; it is not believed either', async () => {
+    const person = await personWithBoth('known');
+    expect((await signIn(service, oidc, 'known')).status).toBe(204);
+    oidc.people.set('known', { email: ADMIN.email, email_verified: undefined });
+    expect(await whoIs(service, await signIn(service, oidc, 'known'))).toBe(person.email);
+    expect(await accountsOf(service, person.id)).toMatchObject([{ account_email: person.email }]);
   });
 
   it('inactive people, but remembers their account', async () => {
@@ -582,12 +616,12 @@ describe('the built-in providers', () => {
   });
 
   const PERSON = '/people/me?personFields=emailAddresses';
-  const google = (...emailAddresses: [value: string, primary?: boolean][]) => ({
+  const google = (...emailAddresses: [value: string, primary?: boolean, verified?: boolean][]) => ({
     [PERSON]: {
       resourceName: 'people/c1',
-      emailAddresses: emailAddresses.map(([value, primary]) => ({
+      emailAddresses: emailAddresses.map(([value, primary, verified = true]) => ({
         value,
-        ...(primary ? { metadata: { primary } } : {}),
+        ...(primary ? { metadata: { primary, verified } } : {}),
       })),
     },
   });
@@ -601,7 +635,16 @@ describe('the built-in providers', () => {
     ['google', 'the primary address', google(['other@example.org'], [ADMIN.email, true]), ADMIN.email],
     ['google', 'no address when none is primary', google([ADMIN.email]), NO_ADDRESS],
     ['google', 'no address when it names none', { [PERSON]: { resourceName: 'people/c1' } }, NO_ADDRESS],
-    ['github', 'the public address', github(ADMIN.email, ['other@example.org', true]), ADMIN.email],
+    ['google', 'no address that nobody confirmed', google([ADMIN.email, true, false]), NO_ADDRESS],
+    [
+      'github',
+      'the public address',
+      github(ADMIN.email, ['other@example.org', true], [ADMIN.email, false]),
+      ADMIN.email,
+    ],
+    ['github', 'no public address that nobody confirmed', github(ADMIN.email, [ADMIN.email, true, false]), NO_ADDRESS],
+    ['github', 'no public address that is not among its own', github(ADMIN.email), NO_ADDRESS],
+    ['github', 'no address when it keeps them to itself', { '/user': { id: 583231, email: ADMIN.email } }, NO_ADDRESS],
     ['github', 'the primary address', github(null, ['other@example.org', false], [ADMIN.email, true]), ADMIN.email],
     ['github', 'the first address', github(null, [ADMIN.email, false], ['other@example.org', false]), ADMIN.email],
     ['github', 'no address when it names none', github(null), NO_ADDRESS],
@@ -627,7 +670,7 @@ describe('the built-in providers', () => {
   });
 
   it.each(['google', 'github'])('%s gets the credentials in the form', async (name) => {
-    const answers = name === 'google' ? google([ADMIN.email, true]) : github(ADMIN.email);
+    const answers = name === 'google' ? google([ADMIN.email, true]) : github(null, [ADMIN.email, true]);
     expect((await signInWith(name, answers)).status).toBe(204);
     expect(standIn.exchanges.at(-1)).toEqual({
       grant_type: 'authorization_code',

@@ -100,6 +100,7 @@ const oauthReaders = {
   OAUTH_OIDC_CONFIG_ENDPOINT: anyText,
   OAUTH_REDIRECT_URL: anyText,
   OAUTH_EMAIL_CLAIM: someText('email'),
+  OAUTH_TRUST_EMAIL: flag('false'),
 };
 
 const startReaders = {
@@ -133,6 +134,8 @@ export interface OAuthSettings {
   discovery: string | null;
   redirectUrl: string | null;
   emailClaim: string;
+  /** Addresses are believed where the provider does not say whether they are confirmed. */
+  trustEmail: boolean;
 }
 
 export interface Settings {
@@ -206,7 +209,15 @@ function oauthSettings(oauth: Settings['oauth']): OAuthSettings | null {
   if (!builtIn && (discovery === null || !URL.canParse(discovery))) {
     throw new SettingsError(`OAUTH_OIDC_CONFIG_ENDPOINT must be the discovery address of the provider ${name}.`);
   }
-  return { name, id, secret, discovery, redirectUrl: oauth.OAUTH_REDIRECT_URL, emailClaim: oauth.OAUTH_EMAIL_CLAIM };
+  return {
+    name,
+    id,
+    secret,
+    discovery,
+    redirectUrl: oauth.OAUTH_REDIRECT_URL,
+    emailClaim: oauth.OAUTH_EMAIL_CLAIM,
+    trustEmail: oauth.OAUTH_TRUST_EMAIL === 'true',
+  };
 }
 
 function checkViewerFolder(app: Settings['app']): void {

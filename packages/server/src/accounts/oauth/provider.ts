@@ -13,6 +13,8 @@ export interface ExternalAccount {
   oauth_name: string;
   account_id: string;
   account_email: string | undefined;
+  /** The provider knows that the address is this person's; anybody can enter somebody else's. */
+  confirmed: boolean;
 }
 
 interface AuthorizationRequest {
@@ -107,7 +109,7 @@ function builtIn(
 
 interface GooglePerson {
   resourceName: string;
-  emailAddresses?: { value: string; metadata?: { primary?: boolean } }[];
+  emailAddresses?: { value: string; metadata?: { primary?: boolean; verified?: boolean } }[];
 }
 
 const google = (settings: OAuthSettings, endpoints: Endpoints) =>
@@ -119,7 +121,12 @@ const google = (settings: OAuthSettings, endpoints: Endpoints) =>
       const person = (await get('/people/me?personFields=emailAddresses')) as GooglePerson;
       if (typeof person.resourceName !== 'string') throw new Error('the provider gave no account id');
       const primary = person.emailAddresses?.find((address) => address.metadata?.primary);
-      return { oauth_name: 'google', account_id: person.resourceName, account_email: primary?.value };
+      return {
+        oauth_name: 'google',
+        account_id: person.resourceName,
+        account_email: primary?.value,
+        confirmed: primary?.metadata?.verified === true,
+      };
     },
   );
 
@@ -132,12 +139,18 @@ interface GithubEmail {
 const github = (settings: OAuthSettings, endpoints: Endpoints) =>
   builtIn(settings, endpoints, ['user', 'user:email'], async (get) => {
     const user = (await get('/user')) as { id: number; email: string | null };
-    const emails = user.email === null ? ((await get('/user/emails')) as GithubEmail[]) : [];
     if (typeof user.id !== 'number') throw new Error('the provider gave no account id');
-    // An address that nobody confirmed may be somebody else's.
-    const confirmed = emails.filter((one) => one.verified !== false);
-    const email = user.email ?? (confirmed.find((one) => one.primary) ?? confirmed[0])?.email;
-    return { oauth_name: 'github', account_id: String(user.id), account_email: email };
+    // the public address alone does not say whether it is confirmed; without the right to this list, none is
+    const emails = (await get('/user/emails').catch(() => [])) as GithubEmail[];
+    const confirmed = emails.filter((one) => one.verified === true);
+    const chosen =
+      confirmed.find((one) => one.email === user.email) ?? confirmed.find((one) => one.primary) ?? confirmed[0];
+    return {
+      oauth_name: 'github',
+      account_id: String(user.id),
+      account_email: chosen?.email ?? user.email ?? emails[0]?.email,
+      confirmed: chosen !== undefined,
+    };
   });
 
 function clientAuthentication(metadata: openid.ServerMetadata, secret: string): openid.ClientAuth {
@@ -161,6 +174,17 @@ async function discover(address: URL, clientId: string, insecure: boolean): Prom
       `OAUTH_OIDC_CONFIG_ENDPOINT must be the discovery address of a provider that answers (${reason}).`,
     );
   }
+}
+
+/**
+ * What the provider says of the address in the claim `email` holds for no other one. Where it says nothing, the operator may
+ * know that nobody can enter an address there that is not their own.
+ */
+function isConfirmed(info: openid.UserInfoResponse, email: unknown, trusted: boolean): boolean {
+  const isTheOne = typeof email === 'string' && info.email?.toLowerCase() === email.toLowerCase();
+  const said: unknown = isTheOne ? info.email_verified : undefined;
+  // some providers write it as a text
+  return said === undefined || said === null ? trusted : said === true || said === 'true';
 }
 
 /** An OpenID Connect provider; its description is fetched now. */
@@ -202,12 +226,11 @@ async function openidConnect(settings: OAuthSettings): Promise<Provider> {
     async account(accessToken) {
       const info = await openid.fetchUserInfo(configuration, accessToken, openid.skipSubjectCheck);
       const email = info[settings.emailClaim];
-      // An address that nobody confirmed may be somebody else's.
-      const usable = typeof email === 'string' && email !== '' && info.email_verified !== false;
       return {
         oauth_name: 'openid',
         account_id: info.sub,
-        account_email: usable ? email : undefined,
+        account_email: typeof email === 'string' && email !== '' ? email : undefined,
+        confirmed: isConfirmed(info, email, settings.trustEmail),
       };
     },
   };

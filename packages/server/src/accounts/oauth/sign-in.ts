@@ -35,15 +35,22 @@ export function createSignupNotice(mailer: Mailer, log: Logger) {
 export async function accountOf(
   db: Database,
   external: ExternalAccount,
-  options: { helpUrl: string | null; notice: (email: string, shown: string) => void },
+  options: { helpUrl: string | null; notice: (email: string, shown: string) => void; log: Logger },
 ): Promise<number> {
   const { account_email } = external;
   if (account_email === undefined) throw refuse(400, 'OAUTH_NOT_AVAILABLE_EMAIL');
   const account = { ...external, account_email };
   const linked = await store.findLinkedUser(db, account);
   if (linked) {
-    await store.updateLink(db, account);
+    if (external.confirmed) await store.updateLink(db, account);
     return activeId(linked);
+  }
+  if (!external.confirmed) {
+    options.log.warning(
+      `The provider does not say that the address ${account_email} is confirmed, so it is not believed. If nobody can enter ` +
+        `an address there that is not their own, set OAUTH_TRUST_EMAIL=true.`,
+    );
+    throw refuse(400, 'OAUTH_NOT_AVAILABLE_EMAIL');
   }
   const user = await findCredentials(db, account_email);
   if (!user) {
