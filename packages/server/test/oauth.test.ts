@@ -210,7 +210,11 @@ describe('a sign-in', () => {
 
   it.each([
     ['a redirect address with parameters', { OAUTH_REDIRECT_URL: WEB_CLIENT_PAGE_WITH_QUERY }, { email: ADMIN.email }],
-    ['another claim for the address', { OAUTH_EMAIL_CLAIM: 'upn' }, { email: 'other@example.org', upn: ADMIN.email }],
+    [
+      'another claim for the address',
+      { OAUTH_EMAIL_CLAIM: 'upn', OAUTH_TRUST_EMAIL: 'true' },
+      { email: 'other@example.org', upn: ADMIN.email },
+    ],
   ])('works with %s', async (_, settings, claims) => {
     const other = await startService({ settings: { ...oidc.settings, ...settings } });
     oidc.people.set('special', claims);
