@@ -41,6 +41,8 @@ export interface Operation<
   unsafeGet: boolean;
   /** Lists with `page` and `page_size`. */
   paginated: boolean;
+  /** The answer is a file: the browser may keep it, and asks whether it is still the same. Nothing else is kept. */
+  file: boolean;
 }
 
 const none = z.object({});
@@ -65,6 +67,7 @@ interface Definition<Params extends z.ZodType, Query extends z.ZodType, Body ext
   refusals?: Record<number, string>;
   unsafeGet?: boolean;
   paginated?: boolean;
+  file?: boolean;
 }
 
 export function operation<
@@ -83,6 +86,7 @@ export function operation<
     refusals: refusals ?? {},
     unsafeGet: definition.unsafeGet ?? false,
     paginated: definition.paginated ?? false,
+    file: definition.file ?? false,
   };
 }
 

@@ -318,6 +318,7 @@ export const impersonateByPost = operation({
 
 export const usersCsv = operation({
   id: 'users_csv',
+  file: true,
   method: 'GET',
   path: '/admin/v2/users-csv/',
   access: 'superuser',

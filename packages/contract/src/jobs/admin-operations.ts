@@ -84,6 +84,7 @@ export const adminStopJob = operation({
 export const adminDownloadJob = operation({
   ...common,
   id: 'admin_download_job',
+  file: true,
   method: 'GET',
   path: `${one}download/`,
   summary: 'The folder of a job as a zip file',

@@ -105,6 +105,7 @@ export const getJob = operation({
 
 export const downloadJob = operation({
   id: 'download_job',
+  file: true,
   method: 'GET',
   path: `${one}download/`,
   access: 'reader',

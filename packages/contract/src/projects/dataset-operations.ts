@@ -137,6 +137,7 @@ export const unstarDataset = star('unstar');
 
 export const exportDataset = operation({
   id: 'export_dataset',
+  file: true,
   method: 'GET',
   path: `${one}export/`,
   access: 'reader',
@@ -264,6 +265,7 @@ export const changeImages = operation({
 
 export const exportImages = operation({
   id: 'export_images',
+  file: true,
   method: 'POST',
   path: `${one}images/export/`,
   access: 'reader',

@@ -146,6 +146,7 @@ export const unstarWorkflow = star('unstar');
 
 export const exportWorkflow = operation({
   id: 'export_workflow',
+  file: true,
   method: 'GET',
   path: `${one}export/`,
   access: 'reader',
@@ -330,6 +331,7 @@ export const deleteTemplate = operation({
 
 export const exportTemplate = operation({
   id: 'export_workflow_template',
+  file: true,
   method: 'GET',
   path: `${templates}{template_id}/export/`,
   access: 'reader',

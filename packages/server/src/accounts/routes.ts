@@ -38,9 +38,8 @@ const bearer = (access_token: string) => ({ access_token, token_type: 'bearer' }
 function tokenRoutes(api: Api, { db, tokens, app }: AccountParts): void {
   if (app.SERVICE_DISABLE_BASIC_AUTH === 'false') {
     const throttle = createThrottle(sleep);
-    api.serveAnyone(accounts.login, async ({ body, request, reply }) => {
+    api.serveAnyone(accounts.login, async ({ body, request }) => {
       const userId = await signIn(db, throttle, { ...body, address: request.ip });
-      reply.header('cache-control', 'no-store');
       return bearer(await tokens.issue(userId, app.JWT_EXPIRE_SECONDS));
     });
   }

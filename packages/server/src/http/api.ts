@@ -13,6 +13,7 @@ import { z } from 'zod';
 import { type BodySize, type Operation, pageProblem, pageQuery, readRequest } from '@service/contract';
 
 import { accessProblem, type Caller } from './access.ts';
+import { entityTag, isKnownFile } from './caching.ts';
 import { parseMultipart } from './form-body.ts';
 import { unstorableText } from './json-body.ts';
 import { invalid, refuse, type Refusal } from './refusal.ts';
@@ -30,10 +31,13 @@ interface Call<Params, Query, Body> {
 export class Streamed {
   readonly body: Readable;
   readonly headers: Record<string, string>;
+  /** Of a file: what changes with its content. Without it, it is not kept. */
+  readonly tag: string | undefined;
 
-  constructor(body: Readable, headers: Record<string, string> = {}) {
+  constructor(body: Readable, headers: Record<string, string> = {}, tag?: string) {
     this.body = body;
     this.headers = headers;
+    this.tag = tag;
   }
 }
 
@@ -164,15 +168,19 @@ export function createApi(app: FastifyInstance, options: ApiOptions): Api {
         const answer = await handler(call as never);
         const { status, mediaType } = operation.answer;
         if (answer instanceof Streamed) {
+          if (operation.file && answer.tag !== undefined && isKnownFile(request, reply, answer.tag)) {
+            answer.body.destroy();
+            return reply.code(304).send();
+          }
           reply.code(status).headers({ 'content-type': mediaType, ...answer.headers });
           return reply.send(answer.body);
         }
         if (options.checkAnswers) checkAnswer(operation, answer);
         if (answer === undefined) return reply.code(status).send();
         reply.code(status).header('content-type', mediaType === 'text/csv' ? 'text/csv; charset=utf-8' : mediaType);
-        return reply.send(
-          typeof answer === 'string' && mediaType !== 'application/json' ? answer : JSON.stringify(answer),
-        );
+        const text = typeof answer === 'string' && mediaType !== 'application/json' ? answer : JSON.stringify(answer);
+        if (operation.file && isKnownFile(request, reply, entityTag(text))) return reply.code(304).send();
+        return reply.send(text);
       },
     });
   }

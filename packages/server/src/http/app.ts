@@ -7,6 +7,7 @@ import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
 
 import type { Logging } from '../logging/index.ts';
+import { NOT_KEPT } from './caching.ts';
 import { closeUnusedConnections } from './closing.ts';
 import { answerError, answerClientError } from './errors.ts';
 import { clearUploads, parseUrlencoded } from './form-body.ts';
@@ -75,7 +76,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     reply.code(404).header('content-type', 'application/json').send('{"detail":"Not Found"}'),
   );
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
+    reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff', 'cache-control': NOT_KEPT });
     done();
   });
   // JSON is UTF-8 by definition; existing clients compare the type as it is.

@@ -75,6 +75,6 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
   const [status, text] = CLIENT_ERRORS[error.code ?? ''] ?? ['400 Bad Request', 'This is not a valid HTTP request.'];
   const body = JSON.stringify({ detail: text });
   socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${body}`,
   );
 }

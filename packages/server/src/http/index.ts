@@ -1,3 +1,4 @@
+export { entityTag } from './caching.ts';
 export type { Caller } from './access.ts';
 export { type Api, createApi, refuseOtherMethods, Streamed } from './api.ts';
 export { createApp } from './app.ts';

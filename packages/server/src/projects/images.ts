@@ -20,7 +20,7 @@ import {
 
 import { brokenConstraint, type Database } from '../db/index.ts';
 import { passesAttributes, passesTypes } from '../engine/filters.ts';
-import { refuse, Streamed } from '../http/index.ts';
+import { entityTag, refuse, Streamed } from '../http/index.ts';
 import * as store from './store/images.ts';
 
 const NO_IMAGE = 'There is no image with this zarr_url in the dataset.';
@@ -131,14 +131,15 @@ export async function changeImages(db: Database, dataset: Dataset, body: ImageBu
 }
 
 /** A dataset as import takes it, written while it is read. */
-export function exportDataset(db: Database, dataset: Dataset): Streamed {
+export async function exportDataset(db: Database, dataset: Dataset): Promise<Streamed> {
+  const { name, zarr_dir } = dataset;
   async function* text() {
-    const { name, zarr_dir } = dataset;
     yield `${JSON.stringify({ name, zarr_dir }).slice(0, -1)},"images":`;
     yield* jsonArray(store.imagesInBatches(db, dataset.id, NO_FILTERS));
     yield '}';
   }
-  return new Streamed(Readable.from(text()));
+  const tag = entityTag(name, zarr_dir, await store.versionOfImages(db, dataset.id));
+  return new Streamed(Readable.from(text()), {}, tag);
 }
 
 async function* jsonArray(batches: AsyncIterable<Image[]>): AsyncGenerator<string> {
@@ -173,13 +174,17 @@ async function* csv(db: Database, dataset: Dataset, filters: ImageFilters): Asyn
   }
 }
 
-export function exportImages(db: Database, dataset: Dataset, filters: ImageFilters, format: 'csv' | 'json'): Streamed {
+export async function exportImages(
+  db: Database,
+  dataset: Dataset,
+  filters: ImageFilters,
+  format: 'csv' | 'json',
+): Promise<Streamed> {
   const name = `${dataset.id}_images.${format}`;
   const headers = { 'content-disposition': `attachment; filename="${name}"` };
+  const tag = entityTag(format, JSON.stringify(filters), await store.versionOfImages(db, dataset.id));
   if (format === 'json')
-    return new Streamed(Readable.from(jsonArray(store.imagesInBatches(db, dataset.id, filters))), headers);
-  return new Streamed(Readable.from(csv(db, dataset, filters)), {
-    ...headers,
-    'content-type': 'text/csv; charset=utf-8',
-  });
+    return new Streamed(Readable.from(jsonArray(store.imagesInBatches(db, dataset.id, filters))), headers, tag);
+  const asCsv = { ...headers, 'content-type': 'text/csv; charset=utf-8' };
+  return new Streamed(Readable.from(csv(db, dataset, filters)), asCsv, tag);
 }

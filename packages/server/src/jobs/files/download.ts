@@ -3,7 +3,7 @@ import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 
-import { Streamed } from '../../http/index.ts';
+import { entityTag, Streamed } from '../../http/index.ts';
 import { zipPath } from './archive.ts';
 import { folderMembers } from './folder.ts';
 import type { JobPlace } from './logs.ts';
@@ -27,8 +27,9 @@ export async function download({ working_dir }: JobPlace): Promise<Streamed> {
   };
   const made = working_dir === null ? undefined : await unlessGone(open(zipPath(working_dir)));
   if (made) {
-    const { size } = await made.stat();
-    return new Streamed(made.createReadStream(), { ...headers, 'content-length': String(size) });
+    const { size, mtimeNs, ino } = await made.stat({ bigint: true });
+    const tag = entityTag(String(ino), String(size), String(mtimeNs));
+    return new Streamed(made.createReadStream(), { ...headers, 'content-length': String(size) }, tag);
   }
   const blocks = zipOf(working_dir === null ? [] : folderMembers(working_dir, 'skip'));
   return new Streamed(Readable.from(blocks, { objectMode: false }), headers);

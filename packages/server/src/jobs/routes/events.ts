@@ -11,7 +11,7 @@ import type { JobFiles } from '../files/index.ts';
 import { openJob } from '../reads.ts';
 
 /** A stream is the last thing on its connection, so that a service which stops does not wait for the next request. */
-const HEADERS = { 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no', connection: 'close' };
+const HEADERS = { 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no', connection: 'close' };
 
 /** Gives back what ends the streams; an application that closes waits for them. */
 export function jobEventRoutes(

@@ -60,6 +60,14 @@ export async function countImages(db: Executor, datasetId: number, filters: Imag
   return rows[0]!.count;
 }
 
+/** Another text after every change of the images: PostgreSQL writes a changed row anew, and says in which transaction. */
+export async function versionOfImages(db: Executor, datasetId: number): Promise<string> {
+  const { rows } = await sql<{ version: string }>`
+    select count(*) || ' ' || coalesce(bit_xor(hashtextextended(images.xmin::text || ' ' || images.position, 0)), 0) as version
+    from images where dataset_id = ${datasetId}`.execute(db);
+  return rows[0]!.version;
+}
+
 export type ImageOrder = { by: 'position' } | { by: 'zarr_url' | { attribute: string }; descending: boolean };
 
 function orderBy(order: ImageOrder): RawBuilder<unknown> {
