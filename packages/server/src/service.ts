@@ -16,7 +16,7 @@ import {
 } from './accounts/index.ts';
 import type { OpenDatabase } from './db/index.ts';
 import { type Api, createApi, createApp, refuse, refuseOtherMethods, serveDocumentation } from './http/index.ts';
-import { localHost, type SshHosts, sshHosts } from './hosts/index.ts';
+import { localHost, passOn, type SshHosts, sshHosts } from './hosts/index.ts';
 import {
   createAttention,
   JOB_WORK,
@@ -162,6 +162,7 @@ function readJobs(
 export async function createService(parts: ServiceParts): Promise<FastifyInstance> {
   const { settings, database, logging } = parts;
   const { app: appSettings } = settings;
+  passOn(appSettings.SERVICE_TASK_ENVIRONMENT);
   const tokens = createTokens(appSettings.JWT_SECRET_KEY ?? '');
   const app = createApp({
     logging,

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { chmod, copyFile, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { commandEnvironment } from './environment.ts';
 import {
   type Command,
   type Finished,
@@ -16,12 +17,6 @@ import {
 import { feed } from './input.ts';
 
 const PATIENCE_MS = 5000;
-
-/** Settings of the service are not for the commands it starts: they hold keys and passwords. */
-const PRIVATE = /^(SERVICE|FRACTAL|POSTGRES|JWT|OAUTH|COOKIE|DB)_|SECRET|PASSWORD|TOKEN/;
-
-const commandEnvironment = (): Record<string, string> =>
-  Object.fromEntries(Object.entries(process.env).filter(([name]) => !PRIVATE.test(name))) as Record<string, string>;
 
 /** When a process began, as the system counts; empty when there is none, or only its remains. */
 function startOf(pid: number): string {
@@ -58,7 +53,7 @@ function run(command: Command, options: RunOptions = {}): Promise<Finished> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       cwd: options.cwd ?? '/',
-      env: { ...commandEnvironment(), ...options.env },
+      env: { ...commandEnvironment(options), ...options.env },
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
       detached: true,
     });

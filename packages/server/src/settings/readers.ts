@@ -87,6 +87,13 @@ export const absoluteFolder: Read<string | null> = (written, name) => {
   return 'value' in reading ? reading.value : refuse(name, 'an absolute path');
 };
 
+/** Names of environment variables, separated by commas; a star at the end stands for every ending. */
+export const variableNames: Read<string | null> = (written, name) => {
+  if (written === undefined) return null;
+  const isName = (one: string) => /^[A-Za-z_]\w*\*?$/.test(one.trim());
+  return written.split(',').every(isName) ? written : refuse(name, 'names of variables such as HF_HOME,CELLPOSE_*');
+};
+
 /** Where packages come from: unset for what pip is set up for, an address, or `none` for nowhere. */
 export const packageIndex: Read<string | null> = (written, name) => {
   if (written === undefined || written === 'none') return written ?? null;

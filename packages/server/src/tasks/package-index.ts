@@ -53,6 +53,7 @@ async function askPython<T>(host: Host, python: string, program: string, args: s
   const done = await host.run([python, '-c', program, ...args], {
     // Python looks for modules in the current folder, so that must not be anybody's home
     cwd: '/',
+    installs: true,
     onOutput: (text, from) => {
       everything += text;
       if (from === 'stdout') output += text;

@@ -94,11 +94,15 @@ describe('the environment of a command', () => {
     ];
     for (const name of secrets) vi.stubEnv(name, 'hidden-value');
     vi.stubEnv('PIP_INDEX_URL', 'https://mirror.example.org/simple');
-    const { stdout } = await outputOf(['env'], { env: { ADDED: 'yes', TOKIO_WORKER_THREADS: '2' } });
+    const { stdout } = await outputOf(['env'], {
+      installs: true,
+      env: { ADDED: 'yes', TOKIO_WORKER_THREADS: '2' },
+    });
     expect(stdout).not.toContain('hidden-value');
     for (const line of ['PIP_INDEX_URL=https://mirror', 'ADDED=yes', 'TOKIO_WORKER_THREADS=2', 'PATH=']) {
       expect(stdout).toContain(line);
     }
+    expect((await outputOf(['env'])).stdout).not.toContain('PIP_INDEX_URL');
   });
 });
 

@@ -188,6 +188,7 @@ export function createRun(options: RunOptions): Run {
       const done = await host.run(command, {
         // Python looks for modules in the current folder, so that must not be anybody's home
         cwd: '/',
+        installs: true,
         ...rest,
         onStart: remember,
         onOutput: (text, from) => {
