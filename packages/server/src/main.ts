@@ -5,7 +5,7 @@ import { UnusableData } from './accounts/index.ts';
 import { run } from './run.ts';
 import { SettingsError } from './settings/index.ts';
 import { WebSettingsError } from './web/index.ts';
-import { loadSettings } from './workplace.ts';
+import { givenPassword, loadSettings } from './workplace.ts';
 
 function portNumber(text: string): string {
   if (/^\d+$/.test(text) && Number(text) <= 65_535) return text;
@@ -18,7 +18,10 @@ const command = new Command('npm start --')
   .option('--host <address>', 'address to listen on (SERVICE_HOST, default 127.0.0.1)')
   .option('--data-dir <folder>', 'folder for everything the service keeps (SERVICE_DATA_DIR, default ./data)')
   .option('--admin-email <address>', 'first administrator (SERVICE_ADMIN_EMAIL, default admin@example.org)')
-  .option('--admin-pwd <password>', 'its password (SERVICE_ADMIN_PWD, default: made up and printed once)')
+  .option(
+    '--admin-pwd <password>',
+    'its password; "-" reads it from standard input (SERVICE_ADMIN_PWD, default: made up and printed once)',
+  )
   .option(
     '--admin-project-dir <folder>',
     'its project folder (SERVICE_ADMIN_PROJECT_DIR, default <data folder>/projects)',
@@ -47,7 +50,7 @@ try {
     SERVICE_HOST: options.host,
     SERVICE_DATA_DIR: options.dataDir,
     SERVICE_ADMIN_EMAIL: options.adminEmail,
-    SERVICE_ADMIN_PWD: options.adminPwd,
+    SERVICE_ADMIN_PWD: givenPassword(options.adminPwd),
     SERVICE_ADMIN_PROJECT_DIR: options.adminProjectDir,
     SERVICE_WEB_CLIENT: options.web ? undefined : 'false',
   });

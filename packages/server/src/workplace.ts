@@ -1,5 +1,5 @@
 /** Opens what every command needs: settings, logging, the data folder and the database. */
-import { accessSync, constants, mkdirSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, readFileSync } from 'node:fs';
 
 import { keptSecret, openDatabase, type OpenDatabase, openEmbeddedDatabase } from './db/index.ts';
 import { createLogging, type Logging } from './logging/index.ts';
@@ -12,6 +12,14 @@ export type Given = Record<string, string | undefined>;
 export function settingsLookup(given: Given = {}): (name: string) => string | undefined {
   const sources = settingSources(process.env, process.cwd());
   return (name) => given[name] ?? sources(name);
+}
+
+/** A password that was given on the command line; `-` reads it, since others can see a command line. */
+export function givenPassword(written: string | undefined): string | undefined {
+  if (written !== '-') return written;
+  const read = readFileSync(0, 'utf8').replace(/\r?\n$/, '');
+  if (read === '') throw new SettingsError('--admin-pwd - reads the password from standard input, which was empty.');
+  return read;
 }
 
 export const loadSettings = (given: Given = {}): Settings => readSettings(settingsLookup(given));

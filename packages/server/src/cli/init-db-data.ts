@@ -1,5 +1,4 @@
 /** `servicectl init-db-data`: what a fresh database needs. Each step stays done if a later one fails. */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import {
@@ -11,7 +10,7 @@ import {
   ensureDefaultGroup,
   findPython,
 } from '../accounts/index.ts';
-import type { Workplace } from '../workplace.ts';
+import { givenPassword, type Workplace } from '../workplace.ts';
 import { CommandFailed, readJsonFile, withWorkplace } from './tools.ts';
 
 interface Options {
@@ -28,18 +27,12 @@ const OUTCOMES = {
   'e-mail taken': 'There is an account with this e-mail address already; no administrator was created:',
 };
 
-/** A password on the command line can be seen by others in the list of processes. */
-function passwordOf(written: string | undefined, fromSettings: string | null): string | undefined {
-  if (written === '-') return readFileSync(0, 'utf8').replace(/\r?\n$/, '');
-  return written ?? fromSettings ?? undefined;
-}
-
 async function administrator({ db, settings }: Workplace, options: Options): Promise<void> {
   const asked = [options.adminEmail, options.adminPwd, options.adminProjectDir].some((option) => option !== undefined);
   if (!asked) return;
   const email = options.adminEmail;
   const projectDir = options.adminProjectDir;
-  const password = passwordOf(options.adminPwd, settings.start.SERVICE_ADMIN_PWD);
+  const password = givenPassword(options.adminPwd) ?? settings.start.SERVICE_ADMIN_PWD ?? undefined;
   if (email === undefined || projectDir === undefined || password === undefined) {
     throw new CommandFailed('Give --admin-email, --admin-pwd and --admin-project-dir together, or none of them.');
   }

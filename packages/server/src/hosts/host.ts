@@ -34,6 +34,8 @@ export interface RunOptions {
   cwd?: string;
   /** Added to the environment that commands get anyway. */
   env?: Record<string, string>;
+  /** Added to its environment as well, and never a part of a command line, which everybody on a machine can read. */
+  secrets?: Record<string, string>;
   /** It installs packages: it sees how installers are set up in the environment of the service, credentials included. */
   installs?: boolean;
   /** What the command reads; without it, nothing. Taken only as fast as the command reads. */

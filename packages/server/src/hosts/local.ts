@@ -53,7 +53,7 @@ function run(command: Command, options: RunOptions = {}): Promise<Finished> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       cwd: options.cwd ?? '/',
-      env: { ...commandEnvironment(options), ...options.env },
+      env: { ...commandEnvironment(options), ...options.env, ...options.secrets },
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
       detached: true,
     });

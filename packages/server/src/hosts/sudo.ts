@@ -54,7 +54,7 @@ export function sudoCommands(username: string): Commands {
   }
 
   async function run(command: Command, options: RunOptions = {}): Promise<Finished> {
-    if (options.cwd !== undefined || options.env !== undefined) {
+    if (options.cwd !== undefined || options.env !== undefined || options.secrets !== undefined) {
       throw new Error('Commands through sudo run in / with the environment that sudo makes.');
     }
     let printed = false;

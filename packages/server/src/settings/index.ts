@@ -1,3 +1,4 @@
+export { withoutCredentials } from './credentials.ts';
 export { maskedSettings } from './masking.ts';
 export { SettingsError } from './readers.ts';
 export { type MailSettings, type OAuthSettings, readSettings, type Settings } from './settings.ts';

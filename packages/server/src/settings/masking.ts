@@ -1,4 +1,5 @@
 /** Settings as people may see them: every secret that is set shows as asterisks. */
+import { withoutCredentials } from './credentials.ts';
 import type { Settings } from './settings.ts';
 
 const MASK = '**********';
@@ -13,10 +14,11 @@ const SECRETS = new Set([
 ]);
 
 const mask = (value: unknown) => (value === null || value === '' ? value : MASK);
+const shown = (value: unknown) => (typeof value === 'string' ? withoutCredentials(value) : value);
 
 function masked(group: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(group).map(([name, value]) => [name, SECRETS.has(name) ? mask(value) : value]),
+    Object.entries(group).map(([name, value]) => [name, SECRETS.has(name) ? mask(value) : shown(value)]),
   );
 }
 

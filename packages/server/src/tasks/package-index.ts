@@ -4,6 +4,7 @@
  */
 import { compareVersions, isPrerelease, isVersion } from '../engine/pep440.ts';
 import { type Host, HostAway } from '../hosts/index.ts';
+import { withoutCredentials } from '../settings/index.ts';
 
 /** How the installers reach packages. */
 export interface IndexSettings {
@@ -40,17 +41,18 @@ print(json.dumps({
 const READ_PAGE = `
 import json, sys
 from pip._vendor import requests
-url, cert = sys.argv[1:3]
+url, cert = json.load(sys.stdin)
 headers = {"Accept": "application/vnd.pypi.simple.v1+json, text/html;q=0.2"}
 answer = requests.get(url, headers=headers, timeout=15, verify=cert or True)
 print(json.dumps({"status": answer.status_code, "type": answer.headers.get("Content-Type", ""), "text": answer.text}))
 `;
 
-/** Runs a short Python program and reads the JSON it prints. */
-async function askPython<T>(host: Host, python: string, program: string, args: string[] = []): Promise<T> {
+/** Runs a short Python program and reads the JSON it prints. What it is given is not seen in the list of processes. */
+async function askPython<T>(host: Host, python: string, program: string, given: string[] = []): Promise<T> {
   let output = '';
   let everything = '';
-  const done = await host.run([python, '-c', program, ...args], {
+  const done = await host.run([python, '-c', program], {
+    input: JSON.stringify(given),
     // Python looks for modules in the current folder, so that must not be anybody's home
     cwd: '/',
     installs: true,
@@ -60,7 +62,7 @@ async function askPython<T>(host: Host, python: string, program: string, args: s
     },
     signal: AbortSignal.timeout(30_000),
   });
-  if (done.code !== 0) throw new Error(everything.trim().split('\n').at(-1) || 'no answer');
+  if (done.code !== 0) throw new Error(withoutCredentials(everything.trim().split('\n').at(-1) || 'no answer'));
   return JSON.parse(output.trim().split('\n').at(-1)!) as T;
 }
 

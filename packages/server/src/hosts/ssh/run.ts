@@ -20,7 +20,7 @@ import {
 } from '../host.ts';
 import { feed } from '../input.ts';
 import type { Connection } from './connection.ts';
-import { commandLine } from './words.ts';
+import { commandLine, secretLines } from './words.ts';
 
 /** Where a command runs: its number, and whether all it starts shares it as the number of the group. */
 interface FarProcess extends ProcessHandle {
@@ -106,7 +106,7 @@ function follow(
   { channel, broken }: { channel: ClientChannel; broken: AbortSignal },
   { command, mark, options, leftMs, place, endThere }: Following,
 ): Promise<Finished> {
-  const { onOutput, onBytes, onStart, input, signal } = options;
+  const { onOutput, onBytes, onStart, input, secrets, signal } = options;
   const { name, limits } = place;
   const [program] = command;
   return new Promise((resolve, reject) => {
@@ -144,7 +144,9 @@ function follow(
     const begun = (stat: string) => {
       process = readStat(stat);
       if (ending !== undefined) return kill(process);
+      if (secrets !== undefined) channel.write(secretLines(secrets));
       if (input !== undefined) feed(channel, input, closed.signal).catch(end);
+      else if (secrets !== undefined) channel.end();
       const told = async ({ pid, started }: FarProcess) => onStart?.({ pid, started });
       // a command that nobody knows of must not go on
       told(process).catch(end);
@@ -180,7 +182,7 @@ function follow(
     );
     signal?.addEventListener('abort', onAbort);
     broken.addEventListener('abort', onBroken);
-    if (input === undefined) channel.end();
+    if (input === undefined && secrets === undefined) channel.end();
     if (broken.aborted) onBroken();
     else if (signal?.aborted) onAbort();
   });
@@ -192,7 +194,7 @@ export function createRun(connection: Connection): Host['run'] {
   const run: Run = async (command, options = {}, urgent = false) => {
     const { signal, timeoutMs } = options;
     const mark = `begin-${randomBytes(12).toString('hex')}`;
-    const line = commandLine(command, { cwd: options.cwd, env: options.env, mark });
+    const line = commandLine(command, { cwd: options.cwd, env: options.env, secrets: options.secrets, mark });
     const asked = Date.now();
     let opened;
     try {

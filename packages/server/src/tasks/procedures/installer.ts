@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { HostAway } from '../../hosts/index.ts';
 import type { IndexSettings } from '../package-index.ts';
 import type { Run } from './run.ts';
+import { UV_REQUIREMENT, UV_VERSION } from './uv-pin.ts';
 
 export interface Installer {
   name: 'uv' | 'pip';
@@ -31,16 +32,25 @@ const pythonOf = (venv: string) => join(venv, 'bin/python');
 function pipOptions({ index, cacheDir }: Parts): string[] {
   return [
     ...(cacheDir === null ? ['--no-cache-dir'] : ['--cache-dir', cacheDir]),
-    ...(index.no_index ? ['--no-index'] : index.index_url === null ? [] : ['--index-url', index.index_url]),
+    ...(index.no_index ? ['--no-index'] : []),
     '--disable-pip-version-check',
     '--no-input',
   ];
 }
 
+/** Addresses of indexes, which may hold credentials, for variables. */
+const addresses = (variables: Record<string, string | null>): Record<string, string> =>
+  Object.fromEntries(Object.entries(variables).filter((pair): pair is [string, string] => Boolean(pair[1])));
+
+const pipSecrets = ({ no_index, index_url }: IndexSettings) =>
+  addresses({ PIP_INDEX_URL: no_index ? null : index_url });
+
 export function pipInstaller(parts: Parts): Installer {
   const { run, python, index } = parts;
   const install = async (venv: string, what: string[]) =>
-    void (await run.command([pythonOf(venv), '-m', 'pip', 'install', ...pipOptions(parts), ...what]));
+    void (await run.command([pythonOf(venv), '-m', 'pip', 'install', ...pipOptions(parts), ...what], {
+      secrets: pipSecrets(index),
+    }));
   return {
     name: 'pip',
     async makeEnvironment(venv) {
@@ -56,12 +66,17 @@ export function pipInstaller(parts: Parts): Installer {
 /** uv reads no configuration of pip, so everything is said. */
 function uvOptions({ index }: Parts): string[] {
   return [
-    ...(index.no_index ? ['--no-index'] : index.index_url === null ? [] : ['--default-index', index.index_url]),
-    ...(index.no_index ? [] : index.extra_index_urls.flatMap((url) => ['--index', url])),
-    ...index.find_links.flatMap((place) => ['--find-links', place]),
+    ...(index.no_index ? ['--no-index'] : []),
     ...index.trusted_hosts.flatMap((host) => ['--allow-insecure-host', host]),
   ];
 }
+
+const uvSecrets = ({ no_index, index_url, extra_index_urls, find_links }: IndexSettings) =>
+  addresses({
+    UV_DEFAULT_INDEX: no_index ? null : index_url,
+    UV_INDEX: no_index ? null : extra_index_urls.join(' '),
+    UV_FIND_LINKS: find_links.join(),
+  });
 
 function uvInstaller(parts: Parts, uv: string): Installer {
   const { run, python, index, cacheDir } = parts;
@@ -73,7 +88,10 @@ function uvInstaller(parts: Parts, uv: string): Installer {
     ...(index.cert === null ? {} : { SSL_CERT_FILE: index.cert }),
   };
   const install = async (venv: string, what: string[]) =>
-    void (await run.command([uv, 'pip', 'install', '--python', pythonOf(venv), ...uvOptions(parts), ...what], { env }));
+    void (await run.command([uv, 'pip', 'install', '--python', pythonOf(venv), ...uvOptions(parts), ...what], {
+      env,
+      secrets: uvSecrets(index),
+    }));
   return {
     name: 'uv',
     async makeEnvironment(venv) {
@@ -85,8 +103,8 @@ function uvInstaller(parts: Parts, uv: string): Installer {
   };
 }
 
-/** Where the service keeps the uv that it brought. */
-const broughtUv = (toolsDir: string) => join(toolsDir, 'uv');
+/** Where the service keeps the uv that it brought; another version has another folder. */
+const broughtUv = (toolsDir: string) => join(toolsDir, 'uv', UV_VERSION);
 
 /** Brings uv from the package index, once; says why when it cannot be had. */
 async function bringUv({ run, python, index, cacheDir }: Parts, toolsDir: string): Promise<string | undefined> {
@@ -94,12 +112,17 @@ async function bringUv({ run, python, index, cacheDir }: Parts, toolsDir: string
   const program = join(folder, 'bin/uv');
   if ((await run.host.kindOf(program)) === 'file') return program;
   if (index.no_index) return undefined;
-  run.say('Bringing uv, which installs packages much faster than pip, from the package index');
+  run.say(`Bringing uv ${UV_VERSION}, which installs packages much faster than pip, from the package index`);
   const draft = `${folder}.new-${process.pid}-${Date.now()}`;
+  const list = `${draft}.txt`;
   try {
-    await run.host.makeFolder(toolsDir);
+    await run.host.makeFolder(join(toolsDir, 'uv'));
+    await run.host.writeText(list, UV_REQUIREMENT);
+    const only = ['--require-hashes', '--no-deps', '--only-binary', ':all:', '--requirement', list];
     const options = pipOptions({ run, python, index, cacheDir });
-    await run.command([python, '-m', 'pip', 'install', ...options, '--target', draft, 'uv']);
+    await run.command([python, '-m', 'pip', 'install', ...options, '--target', draft, ...only], {
+      secrets: pipSecrets(index),
+    });
     await run.command([join(draft, 'bin/uv'), '--version']);
     await run.host.rename(draft, folder).catch(() => undefined); // another collection may have been faster
     return program;
@@ -109,6 +132,7 @@ async function bringUv({ run, python, index, cacheDir }: Parts, toolsDir: string
     return undefined;
   } finally {
     await run.host.remove(draft);
+    await run.host.remove(list);
   }
 }
 

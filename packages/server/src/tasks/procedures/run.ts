@@ -9,6 +9,7 @@
 import type { ActivityStep } from '@service/contract';
 
 import type { Host, ProcessHandle } from '../../hosts/index.ts';
+import { withoutCredentials } from '../../settings/index.ts';
 import { type Level, logLine } from '../activity-log.ts';
 
 /** A step that did not work; its message is for the person who asked. */
@@ -17,6 +18,8 @@ export class StepFailed extends Error {}
 interface CommandOptions {
   cwd?: string;
   env?: Record<string, string>;
+  /** As `env`, for what nobody may see in the list of processes. */
+  secrets?: Record<string, string>;
   /** Keeps the output out of the log: it is data. Warnings, which go to stderr, are not. */
   quiet?: boolean;
 }
@@ -84,9 +87,6 @@ function createLog(text: string, leftOut: (characters: number) => string) {
     },
   };
 }
-
-/** Addresses of indexes may hold credentials, which are for nobody's log. */
-const withoutCredentials = (text: string) => text.replace(/:\/\/[^/\s]+@/g, '://***@');
 
 /** As it could be typed. */
 export const shown = (command: readonly string[]) =>
@@ -171,7 +171,7 @@ export function createRun(options: RunOptions): Run {
         step.timestamp_ended = now().toISOString();
         return result;
       } catch (error) {
-        step.detail = (error as Error).message.slice(0, 2000);
+        step.detail = withoutCredentials((error as Error).message).slice(0, 2000);
         if (startsOver(error)) throw error;
         step.status = 'failed';
         step.timestamp_ended = now().toISOString();
