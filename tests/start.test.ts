@@ -1,6 +1,6 @@
 /** `npm start` as a newcomer runs it, and as an operator mistreats it. */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterAll, describe, expect, it } from 'vitest';
@@ -125,6 +125,31 @@ describe('npm start', () => {
     await first.ended;
     const second = track(startService(['--port', '0', '--data-dir', data]));
     await second.said(READY);
+  });
+
+  it('reads the password of the administrator from its input, so that no command line shows it', async () => {
+    const data = dataFolder();
+    const service = track(startService(['--port', '0', '--data-dir', data, '--admin-pwd', '-']));
+    service.process.stdin!.end('typed-password\n');
+    const [, url] = await service.said(READY);
+    expect((await login(url!, 'admin@example.org', 'typed-password')).status).toBe(200);
+    const lines = readdirSync('/proc')
+      .filter((pid) => /^\d+$/.test(pid))
+      .map((pid) => {
+        try {
+          return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+        } catch {
+          return '';
+        }
+      });
+    expect(lines.some((line) => line.includes(data))).toBe(true);
+    expect(lines.filter((line) => line.includes('typed-password'))).toEqual([]);
+    expect(service.output()).not.toContain('typed-password');
+
+    const without = track(startService(['--port', '0', '--data-dir', dataFolder(), '--admin-pwd', '-']));
+    without.process.stdin!.end();
+    expect(await without.ended).toBe(1);
+    expect(without.output()).toContain('standard input');
   });
 
   it('takes its options from the environment too', async () => {

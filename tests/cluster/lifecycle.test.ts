@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { UV_VERSION } from '../../packages/server/src/tasks/procedures/uv-pin.ts';
 import { dataFolder } from '../../packages/server/test/support/lab.ts';
 import { buildWheel, goodFiles, uploadForm } from '../support/wheels.ts';
 import { killSshConnections, startSshd, stopSshd, type Undo } from './support/faults.ts';
@@ -210,7 +211,7 @@ describe('with a package index', () => {
     const wheel = buildWheel(wheels, { name: 'on_cluster', version: `1.0.${++versions}`, files, requires: ['six'] });
     const { activity, group } = await alice.collected(uploadForm(wheel));
     expect(activity.log).toContain('Bringing uv');
-    expect(await ownerOf(join(alice.base, '.service/uv/bin/uv'))).toBe('alice');
+    expect(await ownerOf(join(alice.base, '.service/uv', UV_VERSION, 'bin/uv'))).toBe('alice');
     expect(await outputOf(group.task_list[0].command_parallel)).toMatchObject({ code: 0, stdout: 'six\n' });
     expect((await alice.act(group.id, 'deactivate')).status).toBe('OK');
     const again = await alice.act(group.id, 'reactivate');

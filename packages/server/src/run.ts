@@ -13,6 +13,7 @@ import {
   findPython,
   superuserExists,
 } from './accounts/index.ts';
+import { prepareDataFolder } from './data-folder.ts';
 import { migrate, missingMigrations } from './db/index.ts';
 import { type Logging } from './logging/index.ts';
 import { createService } from './service.ts';
@@ -134,6 +135,7 @@ export interface RunOptions {
 export async function run(given: Settings, options: RunOptions): Promise<void> {
   const logging = loggingFor(given);
   logSettings(given, logging);
+  prepareDataFolder(given);
   const workplace = await openWorkplace(given, logging);
   const { settings } = workplace;
   try {

@@ -1,6 +1,7 @@
 /** Opens what every command needs: settings, logging, the data folder and the database. */
-import { accessSync, constants, mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 
+import { prepareDataFolder } from './data-folder.ts';
 import { keptSecret, openDatabase, type OpenDatabase, openEmbeddedDatabase } from './db/index.ts';
 import { createLogging, type Logging } from './logging/index.ts';
 import { readSettings, settingSources, type Settings, SettingsError } from './settings/index.ts';
@@ -26,17 +27,6 @@ export const loadSettings = (given: Given = {}): Settings => readSettings(settin
 
 export function loggingFor(settings: Settings): Logging {
   return createLogging({ level: settings.app.SERVICE_LOGGING_LEVEL, configFile: settings.app.LOG_CONFIG_FILE });
-}
-
-function ensureDataDir(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true });
-    accessSync(folder, constants.W_OK);
-  } catch (error) {
-    throw new SettingsError(
-      `SERVICE_DATA_DIR (${folder}) must be a folder this account can write to: ${(error as Error).message}`,
-    );
-  }
 }
 
 export interface Workplace extends OpenDatabase {
@@ -66,7 +56,7 @@ async function connection(settings: Settings) {
 }
 
 export async function openWorkplace(given: Settings, logging: Logging): Promise<Workplace> {
-  if (given.embedded) ensureDataDir(given.start.SERVICE_DATA_DIR);
+  if (given.embedded) prepareDataFolder(given);
   const settings = withSigningKey(given);
   const place = await connection(settings);
   const sqlLog = logging.logger('sql');

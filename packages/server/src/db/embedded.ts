@@ -84,7 +84,7 @@ function initialise({ dataDir, folder, account }: Place, binaries: string, passw
   mkdirSync(fresh, { mode: 0o700 });
   writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
   if (account) for (const path of [fresh, passwordFile]) chownSync(path, account.uid, account.gid);
-  const log = openSync(join(dataDir, 'postgres.log'), 'a');
+  const log = openSync(join(dataDir, 'postgres.log'), 'a', 0o600);
   const { paths, descriptors } = handOver(account, [fresh, passwordFile]);
   const done = spawnSync(
     join(binaries, 'initdb'),
@@ -144,7 +144,7 @@ function running(folder: string): Running | 'starting' | undefined {
 }
 
 async function launch({ dataDir, folder, account }: Place, binaries: string): Promise<ChildProcess> {
-  const log = openSync(join(dataDir, 'postgres.log'), 'a');
+  const log = openSync(join(dataDir, 'postgres.log'), 'a', 0o600);
   const { paths, descriptors } = handOver(account, [folder]);
   const settings = {
     listen_addresses: '127.0.0.1',
