@@ -14,7 +14,7 @@ import {
   oauthRoutes,
   type Provider,
 } from './accounts/index.ts';
-import type { OpenDatabase } from './db/index.ts';
+import type { Database, OpenDatabase } from './db/index.ts';
 import { type Api, createApi, createApp, refuse, refuseOtherMethods, serveDocumentation } from './http/index.ts';
 import { localHost, passOn, type SshHosts, sshHosts } from './hosts/index.ts';
 import {
@@ -40,7 +40,7 @@ const READY_WITHIN_MS = 5000;
 
 export interface ServiceParts {
   settings: Settings;
-  database: Pick<OpenDatabase, 'db' | 'pool'>;
+  database: Pick<OpenDatabase, 'db' | 'pool' | 'limitedTo'>;
   logging: Logging;
   /** For tests: compare every answer with the contract. */
   checkAnswers?: boolean;
@@ -113,6 +113,7 @@ function runJobs(
   api: Api,
   { settings, database, logging, background }: ServiceParts,
   clusters: Clusters,
+  limited: Database,
 ): void {
   const { db } = database;
   const log = logging.logger('jobs');
@@ -143,7 +144,7 @@ function runJobs(
     queue = started;
   }
   app.addHook('onClose', () => attention.close());
-  jobControlRoutes(api, { db, attention, queue, dataDir, clusters });
+  jobControlRoutes(api, { db: limited, attention, queue, dataDir, clusters });
 }
 
 /** What reads jobs. Streams end before the server waits for its requests. */
@@ -152,9 +153,10 @@ function readJobs(
   api: Api,
   { settings, database, logging }: ServiceParts,
   clusters: Clusters,
+  limited: Database,
 ): void {
   const parts = { db: database.db, files: jobFiles, log: logging.logger('jobs') };
-  jobReadRoutes(api, { ...parts, clusters, maxListLength: settings.longestJobList });
+  jobReadRoutes(api, { ...parts, db: limited, clusters, maxListLength: settings.longestJobList });
   const events = jobEventRoutes(api, parts);
   app.addHook('preClose', () => events.close());
 }
@@ -163,10 +165,14 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
   const { settings, database, logging } = parts;
   const { app: appSettings } = settings;
   passOn(appSettings.SERVICE_TASK_ENVIRONMENT);
+  // for those who wait for an answer; jobs, imports and exports take their time
+  const limited = database.limitedTo(settings.database.SERVICE_MAX_STATEMENT_TIME * 1000);
   const tokens = createTokens(appSettings.JWT_SECRET_KEY ?? '');
   const app = createApp({
     logging,
     longRequestSeconds: appSettings.SERVICE_LONG_REQUEST_TIME,
+    longestRequestSeconds: appSettings.SERVICE_MAX_REQUEST_TIME,
+    longestUploadSeconds: appSettings.SERVICE_MAX_UPLOAD_TIME,
     trustedProxies: appSettings.SERVICE_TRUSTED_PROXIES,
     largestUpload: appSettings.SERVICE_MAX_UPLOAD_SIZE,
   });
@@ -181,13 +187,13 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
     besidePages: parts.withPages ?? false,
   });
   serviceRoutes(api, parts);
-  accountRoutes(api, { db: database.db, tokens, app: appSettings });
-  const projectParts = { db: database.db, defaultGroup: appSettings.SERVICE_DEFAULT_GROUP_NAME };
+  accountRoutes(api, { db: limited, tokens, app: appSettings });
+  const projectParts = { db: limited, defaultGroup: appSettings.SERVICE_DEFAULT_GROUP_NAME };
   projectRoutes(api, projectParts);
   workflowRoutes(api, projectParts);
   sharingRoutes(api, projectParts);
   templateRoutes(api, projectParts);
-  datasetRoutes(api, { db: database.db });
+  datasetRoutes(api, { db: limited, unlimited: database.db });
   const ssh = sshHosts({
     knownHosts: join(settings.start.SERVICE_DATA_DIR, 'known_hosts'),
     log: logging.logger('ssh'),
@@ -198,8 +204,8 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
     clusters.close();
     ssh.close();
   });
-  runJobs(app, api, parts, clusters);
-  readJobs(app, api, parts, clusters);
+  runJobs(app, api, parts, clusters, limited);
+  readJobs(app, api, parts, clusters, limited);
   lifecycleRoutes(api, {
     ...projectParts,
     queue: startBackground(app, parts, ssh),
@@ -208,10 +214,10 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
     resetEnabled: appSettings.SERVICE_ENABLE_TASK_GROUP_RESET === 'true',
   });
   taskRoutes(api, projectParts);
-  adminTaskRoutes(api, { db: database.db });
+  adminTaskRoutes(api, { db: limited });
   if (settings.signIn) {
     oauthRoutes(api, {
-      db: database.db,
+      db: limited,
       tokens,
       mailer: createMailer(settings.mail, logging.logger('mail')),
       log: logging.logger('oauth'),

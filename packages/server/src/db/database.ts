@@ -12,6 +12,8 @@ export type Database = Kysely<Tables>;
 export interface OpenDatabase {
   db: Database;
   pool: pg.Pool;
+  /** The same connections for callers who wait: no statement, and no pause in a transaction, may last longer. */
+  limitedTo(milliseconds: number): Database;
   close(): Promise<void>;
 }
 
@@ -34,6 +36,27 @@ const types = {
   },
 };
 
+const limits = new WeakMap<pg.PoolClient, number>();
+
+/** A pool whose connections have this limit; 0 for none. It is told to the database when a connection had another one. */
+const limitedPool = (pool: pg.Pool, milliseconds: number) => ({
+  options: pool.options,
+  end: () => pool.end(),
+  async connect(): Promise<pg.PoolClient> {
+    const client = await pool.connect();
+    if (limits.get(client) === milliseconds) return client;
+    try {
+      const names = ['statement_timeout', 'idle_in_transaction_session_timeout'];
+      await client.query(names.map((name) => `set ${name} = ${milliseconds}`).join('; '));
+      limits.set(client, milliseconds);
+      return client;
+    } catch (error) {
+      client.release(error as Error);
+      throw error;
+    }
+  },
+});
+
 export function openDatabase(
   connection: Connection,
   options: { connections: number; echo?: ((sql: string) => void) | undefined },
@@ -51,11 +74,13 @@ export function openDatabase(
   // pool, those in a transaction only to themselves: its next statement fails.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const db = new Kysely<Tables>({
-    dialect: new PostgresDialect({ pool }),
-    ...(options.echo ? { log: (event) => options.echo!(event.query.sql) } : {}),
-  });
-  return { db, pool, close: () => db.destroy() };
+  const limitedTo = (milliseconds: number) =>
+    new Kysely<Tables>({
+      dialect: new PostgresDialect({ pool: limitedPool(pool, milliseconds) }),
+      ...(options.echo ? { log: (event) => options.echo!(event.query.sql) } : {}),
+    });
+  const db = limitedTo(0);
+  return { db, pool, limitedTo, close: () => db.destroy() };
 }
 
 /** The row that broke a rule of the database, told by the rule's name. */

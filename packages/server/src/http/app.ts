@@ -13,16 +13,24 @@ import { answerError, answerClientError } from './errors.ts';
 import { clearUploads, parseUrlencoded } from './form-body.ts';
 import { parseJsonBody } from './json-body.ts';
 import { logRequests } from './request-log.ts';
+import { limitRequests } from './time-limit.ts';
 
 export interface AppOptions {
   logging: Logging;
   longRequestSeconds: number;
+  /** Until an answer begins; 0 for no limit. */
+  longestRequestSeconds: number;
+  /** Until a request has arrived, with all of its body; 0 for no limit. */
+  longestUploadSeconds: number;
   trustedProxies: string | null;
   largestUpload: number;
 }
 
 /** Long enough for every id and name in a path. */
 const LONGEST_PARAMETER = 4096;
+
+/** Who connects and says nothing holds a place that others want. */
+const HEADERS_WITHIN_MS = 30_000;
 
 const takesJson = (request: FastifyRequest) => {
   const body = request.routeOptions.config.operation?.body;
@@ -58,6 +66,8 @@ export function createApp(options: AppOptions): FastifyInstance {
     trustProxy: options.trustedProxies ?? false,
     exposeHeadRoutes: false,
     keepAliveTimeout: 72_000,
+    requestTimeout: options.longestUploadSeconds * 1000,
+    http: { headersTimeout: HEADERS_WITHIN_MS },
     forceCloseConnections: 'idle',
     clientErrorHandler: answerClientError,
     routerOptions: {
@@ -86,6 +96,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     done(null, payload);
   });
   logRequests(app, options);
+  limitRequests(app, options.longestRequestSeconds, log);
   closeUnusedConnections(app);
   return app;
 }

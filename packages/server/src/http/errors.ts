@@ -40,6 +40,14 @@ function asRefusal(thrown: unknown, request: FastifyRequest): Refusal | undefine
   if (UNREACHABLE.has(code) || message === 'timeout exceeded when trying to connect') {
     return refuse(503, 'The database does not answer. Try again in a moment.', { 'retry-after': '5' });
   }
+  // cut by the time limit of the statement or of the transaction, which is undone
+  if (code === '57014' || code === '25P03') {
+    return refuse(
+      503,
+      'The database took too long for this, so it was stopped and nothing was changed. Ask for less at a time, with filters or pages, or try again later.',
+      { 'retry-after': '30' },
+    );
+  }
   // an index has a longest entry; what it holds are names and addresses
   if (code === '54000') return refuse(422, 'One of these texts is too long. Write it shorter.');
   const text = TEXTS[code];

@@ -9,7 +9,8 @@ import * as checks from '../image-checks.ts';
 import * as images from '../images.ts';
 import * as store from '../store/datasets.ts';
 
-export function datasetRoutes(api: Api, { db }: { db: Database }): void {
+/** Imports and exports of large datasets take their time; all else has a limit. */
+export function datasetRoutes(api: Api, { db, unlimited }: { db: Database; unlimited: Database }): void {
   api.serve(projects.listAllDatasets, async ({ user, query }) => {
     const { total, items } = await store.pageOfDatasets(db, user.id, query, query);
     return { current_page: query.page, page_size: query.page_size ?? total, total_count: total, items };
@@ -22,7 +23,7 @@ export function datasetRoutes(api: Api, { db }: { db: Database }): void {
     datasets.createDataset(db, user, params.project_id, body),
   );
   api.serve(projects.importDataset, ({ user, params, body }) =>
-    datasets.importDataset(db, user, params.project_id, body),
+    datasets.importDataset(unlimited, user, params.project_id, body),
   );
 
   const open = datasets.openDataset;
@@ -44,12 +45,12 @@ export function datasetRoutes(api: Api, { db }: { db: Database }): void {
     });
   });
   api.serve(projects.exportDataset, async ({ user, params }) =>
-    images.exportDataset(db, await open(db, user, params.project_id, params.dataset_id, 'r')),
+    images.exportDataset(unlimited, await open(db, user, params.project_id, params.dataset_id, 'r')),
   );
-  imageRoutes(api, db);
+  imageRoutes(api, db, unlimited);
 }
 
-function imageRoutes(api: Api, db: Database): void {
+function imageRoutes(api: Api, db: Database, unlimited: Database): void {
   const open = datasets.openDataset;
   api.serve(projects.createImage, async ({ user, params, body }) =>
     images.createImage(db, await open(db, user, params.project_id, params.dataset_id, 'rw'), body),
@@ -80,6 +81,6 @@ function imageRoutes(api: Api, db: Database): void {
   );
   api.serve(projects.exportImages, async ({ user, params, query, body }) => {
     const dataset = await open(db, user, params.project_id, params.dataset_id, 'r');
-    return images.exportImages(db, dataset, body ?? images.NO_FILTERS, query.format);
+    return images.exportImages(unlimited, dataset, body ?? images.NO_FILTERS, query.format);
   });
 }
