@@ -4,9 +4,9 @@
  *
  * Only numbers that would change become a `NumberAsWritten`; all others stay plain numbers.
  */
+import { readExactly } from './exact-json.ts';
 
 interface RawJson {
-  parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
   rawJSON(text: string): object;
 }
 const json = JSON as unknown as RawJson;
@@ -28,12 +28,15 @@ export class NumberAsWritten {
 /** What may be a number that changes: a fraction that ends in 0, an exponent, many digits, minus zero. */
 const CHANGES = /\d\.\d*0(?!\d)|\d[eE][+\-\d]|\d{16}|-0(?![.\d])/;
 
+/** The number that a text stands for, as written where a plain number would be written otherwise. */
+function exactNumber(source: string): number | NumberAsWritten {
+  const value = Number(source);
+  return String(value) === source ? value : new NumberAsWritten(source);
+}
+
 /** Like JSON.parse, but numbers come back the way they were written. */
 export function parseJson(text: string): unknown {
-  if (!CHANGES.test(text)) return JSON.parse(text) as unknown;
-  return json.parse(text, (_, value, { source }) =>
-    typeof value === 'number' && source !== undefined && String(value) !== source ? new NumberAsWritten(source) : value,
-  );
+  return CHANGES.test(text) ? readExactly(text, exactNumber) : (JSON.parse(text) as unknown);
 }
 
 /** The plain value of something that may be a number as written. */
