@@ -4,17 +4,18 @@
  *     api.serve(accounts.getGroup, ({ params }) => groups.read(params.group_id));
  *
  * For every request the order is: JSON syntax, token and access level, page numbers, then path, query and body together,
- * then the function. Handlers see values that are valid and typed.
+ * then the function. Handlers see values that are valid and typed. Who calls is asked before a body is read, since it
+ * decides how much of it is.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 
-import { type BodySize, type Operation, pageProblem, pageQuery, readRequest } from '@service/contract';
+import { type Operation, pageProblem, pageQuery, readWithBody } from '@service/contract';
 
 import { accessProblem, type Caller } from './access.ts';
-import { parseMultipart } from './form-body.ts';
-import { unstorableText } from './json-body.ts';
+import type { Pack, Packed } from './bodies/pack.ts';
+import type { Bodies } from './bodies/take.ts';
 import { invalid, refuse, type Refusal } from './refusal.ts';
 import { browserProblem, cookieProblem, unsafeGetProblem } from './same-site.ts';
 
@@ -54,12 +55,18 @@ export interface Api {
     operation: Operation<P, Q, B, A>,
     handler: Handler<P, Q, B, A, object>,
   ): void;
+  /** An operation whose long lists come as texts for the database (bodies/pack.ts). */
+  servePacked<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A, Rest>(
+    operation: Operation<P, Q, B, A>,
+    pack: Pack<z.output<B>, Rest>,
+    handler: (call: Call<z.output<P>, z.output<Q>, Packed<Rest>> & Pick<Caller, 'user' | 'expires'>) => Answered<A>,
+  ): void;
   /** What has been bound so far. */
   operations: Operation[];
 }
 
 export interface ApiOptions {
-  bodyLimits: Record<BodySize, number>;
+  bodies: Bodies;
   authenticate(headers: FastifyRequest['headers']): Promise<Caller | undefined>;
   /** Tests let every answer be compared with its schema. */
   checkAnswers?: boolean;
@@ -67,15 +74,16 @@ export interface ApiOptions {
   besidePages?: boolean;
 }
 
+interface Standing {
+  caller?: Caller | undefined;
+  problem?: Refusal | undefined;
+}
+
 const METHODS: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     operation?: Operation;
-  }
-  interface FastifyRequest {
-    /** The JSON body may hold text that cannot be stored. */
-    doubtful: boolean;
   }
 }
 
@@ -92,12 +100,6 @@ function queryValues(search: URLSearchParams, lists: Set<string>): Record<string
   const values: Record<string, unknown> = Object.fromEntries(search);
   for (const name of lists) if (search.has(name)) values[name] = search.getAll(name);
   return values;
-}
-
-async function bodyOf(operation: Operation, request: FastifyRequest): Promise<unknown> {
-  if (!operation.body?.form) return request.body;
-  if (request.isMultipart()) return parseMultipart(request);
-  return request.body ?? {};
 }
 
 const PageQuery = z.object(pageQuery);
@@ -123,8 +125,9 @@ function checkAnswer(operation: Operation, answer: unknown): void {
 export function createApi(app: FastifyInstance, options: ApiOptions): Api {
   const operations: Operation[] = [];
 
-  async function authorise(operation: Operation, request: FastifyRequest): Promise<Caller | undefined> {
-    if (operation.access === 'anonymous') return undefined;
+  /** Who calls, and what keeps them from what they ask for. */
+  async function standing(operation: Operation, request: FastifyRequest): Promise<Standing> {
+    if (operation.access === 'anonymous') return {};
     const caller = await options.authenticate(request.headers);
     const problem =
       accessProblem(operation.access, caller) ??
@@ -133,51 +136,64 @@ export function createApi(app: FastifyInstance, options: ApiOptions): Api {
         ? browserProblem(request.headers)
         : undefined) ??
       (operation.method !== 'GET' && caller?.via === 'cookie' ? cookieProblem(request.headers) : undefined);
-    if (problem) throw problem;
-    return caller;
+    return { caller, problem };
   }
 
-  function bind(operation: Operation, handler: (call: never) => unknown): void {
+  async function answer(
+    operation: Operation,
+    handler: (call: never) => unknown,
+    call: object,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> {
+    const answered = await handler(call as never);
+    const { status, mediaType } = operation.answer;
+    if (answered instanceof Streamed) {
+      reply.code(status).headers({ 'content-type': mediaType, ...answered.headers });
+      return reply.send(answered.body);
+    }
+    if (options.checkAnswers) checkAnswer(operation, answered);
+    if (answered === undefined) return reply.code(status).send();
+    reply.code(status).header('content-type', mediaType === 'text/csv' ? 'text/csv; charset=utf-8' : mediaType);
+    return reply.send(
+      typeof answered === 'string' && mediaType !== 'application/json' ? answered : JSON.stringify(answered),
+    );
+  }
+
+  function bind(operation: Operation, handler: (call: never) => unknown, isPacked: boolean): void {
     operations.push(operation);
     const lists = listParameters(operation);
     app.route({
       method: operation.method,
       url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
-      bodyLimit: options.bodyLimits[operation.body?.size ?? 'ordinary'],
       config: { operation },
       handler: async (request, reply) => {
-        const caller = await authorise(operation, request);
-        const query = queryValues(request.query as URLSearchParams, lists);
-        const pageTrouble = operation.paginated ? pageRefusal(query) : undefined;
-        if (pageTrouble) throw pageTrouble;
-        const body = await bodyOf(operation, request);
-        const bad = request.doubtful ? unstorableText(body) : undefined;
-        if (bad) {
-          const msg = 'Value error, Remove the characters that cannot be stored: U+0000, or half of a surrogate pair.';
-          throw invalid([{ type: 'value_error', loc: ['body', ...bad], msg }]);
+        const { caller, problem } = await standing(operation, request);
+        const taken = await options.bodies.take(operation, request, caller?.user.id, problem);
+        try {
+          const query = queryValues(request.query as URLSearchParams, lists);
+          const pageTrouble = operation.paginated ? pageRefusal(query) : undefined;
+          if (pageTrouble) throw pageTrouble;
+          const read = readWithBody(operation, { params: request.params, query }, taken.body);
+          if ('entries' in read) throw invalid(read.entries);
+          const { body, ...rest } = read.value;
+          const call = { ...rest, body: isPacked ? body : body.rest, request, reply };
+          return await answer(operation, handler, { ...call, user: caller?.user, expires: caller?.expires }, reply);
+        } finally {
+          await taken.release();
         }
-        const read = readRequest(operation, { params: request.params, query, body });
-        if ('entries' in read) throw invalid(read.entries);
-        // a large body is held once, in its validated form
-        request.body = undefined;
-        const call = { ...read.value, request, reply, user: caller?.user, expires: caller?.expires };
-        const answer = await handler(call as never);
-        const { status, mediaType } = operation.answer;
-        if (answer instanceof Streamed) {
-          reply.code(status).headers({ 'content-type': mediaType, ...answer.headers });
-          return reply.send(answer.body);
-        }
-        if (options.checkAnswers) checkAnswer(operation, answer);
-        if (answer === undefined) return reply.code(status).send();
-        reply.code(status).header('content-type', mediaType === 'text/csv' ? 'text/csv; charset=utf-8' : mediaType);
-        return reply.send(
-          typeof answer === 'string' && mediaType !== 'application/json' ? answer : JSON.stringify(answer),
-        );
       },
     });
   }
 
-  return { operations, serve: bind, serveAnyone: bind };
+  return {
+    operations,
+    serve: (operation, handler) => bind(operation, handler, false),
+    serveAnyone: (operation, handler) => bind(operation, handler, false),
+    servePacked(operation, pack, handler) {
+      if (!options.bodies.packsWith(operation, pack)) throw new Error(`${operation.id} is packed in another way`);
+      bind(operation, handler, true);
+    },
+  };
 }
 
 const matcher = (path: string) => new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`);

@@ -1,0 +1,163 @@
+/**
+ * Takes in the bytes of a body as they arrive. A short one stays in memory, a long one goes to a file, so that a thousand
+ * senders, slow or fast, cost no memory. Nothing beyond what is allowed is read.
+ */
+import type { IncomingMessage } from 'node:http';
+
+import { refuse, type Refusal } from '../refusal.ts';
+import { type NamelessFile, openNamelessFile } from './nameless-file.ts';
+import type { Look } from './scan.ts';
+
+/** Up to here a body is read where it is; beyond, reading it could keep others waiting. */
+export const SHORT = 64 * 1024;
+/** So much goes to the file at a time. */
+const PORTION = 256 * 1024;
+
+/** A sender that falls silent for so long has gone. */
+const SILENCE_MS = 60_000;
+
+/** What callers without rights hold together, apart from the first kilobytes of each, which every sign-in needs. */
+export interface Purse {
+  left: number;
+}
+const FREE = 16 * 1024;
+
+export interface Rules {
+  largest: number;
+  tooLarge: Refusal;
+  /** Sees every piece, and may refuse the rest. */
+  look?: Look | undefined;
+  /** Where a long body goes. Without a folder it stays in memory, which the purse pays for. */
+  folder?: string | undefined;
+  purse?: Purse;
+  /** The whole body has to be there within this time. */
+  withinMs?: number;
+}
+
+export type Received = { bytes: Buffer } | { file: NamelessFile; length: number };
+
+const TOO_SLOW = () => refuse(408, 'The body took too long to arrive. Send it again.', { connection: 'close' });
+const BROKEN = () => refuse(400, 'The body ended before it was complete. Send it again.', { connection: 'close' });
+const BUSY = () =>
+  refuse(503, 'Too many requests arrive at once. Try again in a moment.', { 'retry-after': '5', connection: 'close' });
+
+/** The bytes so far, put together at once: kept apart, a million pieces of a byte each would take a hundred times the room. */
+function createGathering(rules: Rules) {
+  let buffer = Buffer.allocUnsafe(4096);
+  let used = 0;
+  let paid = 0;
+  let file: NamelessFile | undefined;
+  let written = 0;
+
+  function pay(size: number): void {
+    const due = size - FREE - paid;
+    if (!rules.purse || due <= 0) return;
+    if (due > rules.purse.left) throw rules.tooLarge.status === 413 ? BUSY() : rules.tooLarge;
+    rules.purse.left -= due;
+    paid += due;
+  }
+
+  function add(chunk: Buffer): void {
+    const needed = used + chunk.length;
+    if (needed > buffer.length) {
+      const size = Math.max(needed, buffer.length * 2);
+      pay(size);
+      const larger = Buffer.allocUnsafeSlow(size);
+      buffer.copy(larger, 0, 0, used);
+      buffer = larger;
+    }
+    chunk.copy(buffer, used);
+    used = needed;
+  }
+
+  /** Moves what there is to the file; `add` has to wait for it. */
+  async function store(): Promise<void> {
+    file ??= await openNamelessFile(rules.folder!);
+    for (let from = 0; from < used;) {
+      const { bytesWritten } = await file.handle.write(buffer, from, used - from, written);
+      from += bytesWritten;
+      written += bytesWritten;
+    }
+    used = 0;
+  }
+
+  return {
+    add,
+    store,
+    /** True when there is enough to be moved to the file. */
+    isDue: () => rules.folder !== undefined && used >= PORTION,
+    async finish(): Promise<Received> {
+      if (!file && (rules.folder === undefined || used <= SHORT)) return { bytes: buffer.subarray(0, used) };
+      await store();
+      return { file: file!, length: written };
+    },
+    async release(): Promise<void> {
+      if (rules.purse) rules.purse.left += paid;
+      await file?.handle.close();
+    },
+  };
+}
+
+type Gathering = ReturnType<typeof createGathering>;
+
+function gather(raw: IncomingMessage, rules: Rules, gathering: Gathering): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let length = 0;
+    let storing: Promise<void> | undefined;
+    const silence = setTimeout(() => stop(TOO_SLOW()), SILENCE_MS);
+    const deadline = rules.withinMs === undefined ? undefined : setTimeout(() => stop(TOO_SLOW()), rules.withinMs);
+
+    function stop(refusal?: unknown): void {
+      clearTimeout(silence);
+      clearTimeout(deadline);
+      raw.off('data', onData).off('end', onEnd).off('error', onBroken).off('close', onBroken);
+      // an error that comes later concerns nobody, and must not end the process
+      raw.on('error', () => undefined);
+      if (refusal === undefined) return resolve();
+      raw.pause();
+      // what is being written has to be over before its file can be closed
+      void (storing ?? Promise.resolve()).catch(() => undefined).then(() => reject(refusal));
+    }
+
+    function take(chunk: Buffer): void {
+      length += chunk.length;
+      if (length > rules.largest) throw rules.tooLarge;
+      const refusal = rules.look?.(chunk);
+      if (refusal) throw refusal;
+      gathering.add(chunk);
+    }
+
+    function onData(chunk: Buffer): void {
+      silence.refresh();
+      try {
+        take(chunk);
+      } catch (refusal) {
+        return stop(refusal);
+      }
+      if (!gathering.isDue()) return;
+      raw.pause();
+      storing = gathering.store();
+      storing.then(() => raw.resume(), stop);
+    }
+    const onEnd = () => stop();
+    const onBroken = () => stop(BROKEN());
+    raw.on('data', onData).on('end', onEnd).on('error', onBroken).on('close', onBroken);
+  });
+}
+
+/** Hands the body of a request to `use`, which has it as long as it runs. */
+export async function receive<T>(
+  raw: IncomingMessage,
+  rules: Rules,
+  use: (body: Received) => T | Promise<T>,
+): Promise<T> {
+  if (Number(raw.headers['content-length'] ?? 0) > rules.largest) throw rules.tooLarge;
+  if (raw.destroyed) throw BROKEN();
+  const gathering = createGathering(rules);
+  try {
+    await gather(raw, rules, gathering);
+    return await use(await gathering.finish());
+  } finally {
+    await gathering.release();
+  }
+}
