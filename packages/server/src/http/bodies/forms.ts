@@ -1,7 +1,5 @@
 /** Reads forms, urlencoded or multipart, as existing clients send them. A field given twice counts once: the last time. */
 import type { FastifyRequest } from 'fastify';
-import { createWriteStream } from 'node:fs';
-import { pipeline } from 'node:stream/promises';
 
 import type { UploadedFile } from '@service/contract';
 
@@ -56,10 +54,9 @@ async function keep(part: FilePart, folder: string, files: NamelessFile[]): Prom
     throw error;
   });
   files.push({ handle, path });
-  const out = createWriteStream('', { fd: handle.fd, autoClose: false });
-  await pipeline(part.file, out);
+  await handle.writeFile(part.file);
   if (part.file.truncated) throw tooLargeFile();
-  return { filename: part.filename ?? '', path, bytes: out.bytesWritten };
+  return { filename: part.filename ?? '', path, bytes: (await handle.stat()).size };
 }
 
 const tooLargeFile = () =>
@@ -124,7 +121,10 @@ export async function parseMultipart(request: FastifyRequest, rules: FormRules):
     return { ...received, form: withoutEmpty(received.form) };
   } catch (error) {
     // a file that is still being written is closed when that is over, which the end of the connection brings about
-    void reading.catch(() => undefined).then(() => closeFiles(received.files));
+    void reading
+      .catch(() => undefined)
+      .then(() => closeFiles(received.files))
+      .catch(() => undefined);
     throw asRefusal(error);
   } finally {
     bytes.stop();

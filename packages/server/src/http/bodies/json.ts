@@ -18,15 +18,17 @@ const DOUBTFUL = /\\u(0000|d[89a-f])/i;
 
 export type ParsedBody = { value: unknown; doubtful: boolean } | { refusal: Refusal };
 
-/** `parse` is JSON.parse where only the syntax counts. */
-function parseScanned(bytes: Uint8Array, parse: (text: string) => unknown = parseJson): ParsedBody {
-  if (bytes.length === 0) return { value: undefined, doubtful: false };
-  let text: string;
+function decode(bytes: Uint8Array): { text: string } | { refusal: Refusal } {
   try {
-    text = utf8.decode(bytes);
+    return { text: utf8.decode(bytes) };
   } catch {
     return { refusal: refuse(400, 'The body is not UTF-8 text. Send JSON encoded as UTF-8.') };
   }
+}
+
+/** `parse` is JSON.parse where only the syntax counts. */
+function parseText(text: string, parse: (text: string) => unknown = parseJson): ParsedBody {
+  if (text === '') return { value: undefined, doubtful: false };
   try {
     return { value: parse(text), doubtful: DOUBTFUL.test(text) };
   } catch (error) {
@@ -37,12 +39,14 @@ function parseScanned(bytes: Uint8Array, parse: (text: string) => unknown = pars
 /** JSON from anywhere. */
 export function parseJsonBody(bytes: Uint8Array): ParsedBody {
   const refusal = jsonScanner(Infinity)(bytes);
-  return refusal ? { refusal } : parseScanned(bytes);
+  const decoded = refusal ? { refusal } : decode(bytes);
+  return 'refusal' in decoded ? decoded : parseText(decoded.text);
 }
 
 /** What is wrong with the syntax of a body that is not going to be read. */
 export function syntaxProblem(bytes: Uint8Array): Refusal | undefined {
-  const parsed = parseScanned(bytes, JSON.parse);
+  const decoded = decode(bytes);
+  const parsed = 'refusal' in decoded ? decoded : parseText(decoded.text, JSON.parse);
   return 'refusal' in parsed ? parsed.refusal : undefined;
 }
 
@@ -74,9 +78,13 @@ const UNSTORABLE = 'Value error, Remove the characters that cannot be stored: U+
 
 export type BodyReading = { refusal: Refusal } | Outcome<Packed>;
 
-/** Reads a body that was looked at while it arrived, with the schema of its operation. */
-export function readJson(operation: Operation, bytes: Uint8Array, pack: Pack | undefined): BodyReading {
-  const parsed = parseScanned(bytes);
+/**
+ * Reads a body that was looked at while it arrived, with the schema of its operation. It is asked for, so that nobody else
+ * holds the bytes of a long one while its values are made.
+ */
+export function readJson(operation: Operation, bytes: () => Uint8Array, pack: Pack | undefined): BodyReading {
+  const decoded = decode(bytes());
+  const parsed = 'refusal' in decoded ? decoded : parseText(decoded.text);
   if ('refusal' in parsed) return parsed;
   const bad = parsed.doubtful ? unstorableText(parsed.value) : undefined;
   if (bad) return { refusal: invalid([{ type: 'value_error', loc: ['body', ...bad], msg: UNSTORABLE }]) };

@@ -3,19 +3,37 @@
  * the answer is given before a body is read, the connection ends with it, unless so little is left that it does not matter.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { IncomingMessage } from 'node:http';
 
 const LITTLE = 64 * 1024;
+
+/** A connection that ends while its client still sends is reset, and the answer lost: so it ends a little later. */
+const LINGER_MS = 1000;
 
 function leavesMuch({ raw }: FastifyRequest): boolean {
   if (raw.complete) return false;
   return raw.headers['transfer-encoding'] !== undefined || Number(raw.headers['content-length'] ?? 0) > LITTLE;
 }
 
+/** Throws away what arrives after the answer, for as long as a client may need to notice it. */
+function linger(raw: IncomingMessage): void {
+  const { socket } = raw;
+  socket.destroySoon = () => {
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+    socket.once('close', () => clearTimeout(timer));
+    socket.end();
+    raw.resume();
+  };
+}
+
 export function leaveBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_, __, done) => done(null));
   app.addHook('onSend', (request, reply, payload, done) => {
-    if (leavesMuch(request)) reply.header('connection', 'close');
+    if (leavesMuch(request)) {
+      reply.header('connection', 'close');
+      linger(request.raw);
+    }
     done(null, payload);
   });
 }

@@ -27,14 +27,14 @@ export interface Rules {
   tooLarge: Refusal;
   /** Sees every piece, and may refuse the rest. */
   look?: Look | undefined;
-  /** Where a long body goes. Without a folder it stays in memory, which the purse pays for. */
+  /** Where a long body goes. Without a folder it is read to its end and not kept. */
   folder?: string | undefined;
   purse?: Purse;
   /** The whole body has to be there within this time. */
   withinMs?: number;
 }
 
-export type Received = { bytes: Buffer } | { file: NamelessFile; length: number };
+export type Received = { bytes: Buffer } | { file: NamelessFile; length: number } | { dropped: number };
 
 const TOO_SLOW = () => refuse(408, 'The body took too long to arrive. Send it again.', { connection: 'close' });
 const BROKEN = () => refuse(400, 'The body ended before it was complete. Send it again.', { connection: 'close' });
@@ -48,6 +48,7 @@ function createGathering(rules: Rules) {
   let paid = 0;
   let file: NamelessFile | undefined;
   let written = 0;
+  let dropped = 0;
 
   function pay(size: number): void {
     const due = size - FREE - paid;
@@ -58,6 +59,11 @@ function createGathering(rules: Rules) {
   }
 
   function add(chunk: Buffer): void {
+    if (rules.folder === undefined && used + dropped + chunk.length > SHORT) {
+      dropped += used + chunk.length;
+      used = 0;
+      return;
+    }
     const needed = used + chunk.length;
     if (needed > buffer.length) {
       const size = Math.max(needed, buffer.length * 2);
@@ -87,7 +93,8 @@ function createGathering(rules: Rules) {
     /** True when there is enough to be moved to the file. */
     isDue: () => rules.folder !== undefined && used >= PORTION,
     async finish(): Promise<Received> {
-      if (!file && (rules.folder === undefined || used <= SHORT)) return { bytes: buffer.subarray(0, used) };
+      if (dropped > 0) return { dropped };
+      if (!file && used <= SHORT) return { bytes: buffer.subarray(0, used) };
       await store();
       return { file: file!, length: written };
     },

@@ -28,7 +28,7 @@ const tooMany = (most: number) =>
 
 export type Look = (chunk: Uint8Array) => Refusal | undefined;
 
-/** Every number, text, word, key, list and object counts as a value. */
+/** Every number, text, word and key counts as a value. A list or an object, which takes the room of two, counts twice. */
 export function jsonScanner(mostValues: number): Look {
   let values = 0;
   let depth = 0;
@@ -68,7 +68,7 @@ export function jsonScanner(mostValues: number): Look {
       }
       inWord = false;
       if (kind === OPENING) {
-        values++;
+        values += 2;
         if (++depth > DEEPEST) return tooDeep();
       } else if (kind === CLOSING) depth--;
     }

@@ -1,8 +1,9 @@
 /**
  * Takes the body of a request, as much of it as the caller may send. It is called when it is known who calls.
  *
- * Who may do what is asked has the limits of the settings. Who may not is told so; only a small body is read first, since
- * clients know that wrong JSON is answered before a missing token.
+ * Who may do what is asked has the limits of the settings. Who may not is told so. A short body is parsed before, since
+ * clients know that wrong JSON is answered before a missing token; a longer one is read to its end, so that the answer
+ * arrives, and one that is still longer is not read.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -13,14 +14,14 @@ import { refuse, Refusal } from '../refusal.ts';
 import { closeFiles, LARGEST_FIELDS, parseMultipart, parseUrlencoded } from './forms.ts';
 import { packed, readJson, syntaxProblem } from './json.ts';
 import type { Pack, Packed, Packs } from './pack.ts';
-import { type Purse, receive, type Received, type Rules } from './receive.ts';
+import { type Purse, receive, type Rules, SHORT } from './receive.ts';
 import { jsonScanner } from './scan.ts';
 import { refusalOf } from './thread.ts';
 import { createReadingThreads, type ReadingThreads } from './threads.ts';
 
 const KILOBYTE = 1024;
 /** For operations that need no token. Sign-in forms have a few hundred bytes. */
-const LARGEST_OF_ANYONE = 64 * KILOBYTE;
+const LARGEST_OF_ANYONE = SHORT;
 /** Where a token is needed and there is none, or one that does not suffice. */
 const LARGEST_OF_STRANGERS = 1024 * KILOBYTE;
 /** What all of them hold at a time. */
@@ -87,10 +88,6 @@ function createTurns() {
   };
 }
 
-function fieldsOf(received: Received): Record<string, unknown> {
-  return parseUrlencoded('bytes' in received ? received.bytes : Buffer.alloc(0));
-}
-
 export function createBodies(app: FastifyInstance, options: BodyOptions): Bodies {
   const threads: ReadingThreads = createReadingThreads(options.thread);
   app.addHook('onClose', () => threads.close());
@@ -138,8 +135,10 @@ export function createBodies(app: FastifyInstance, options: BodyOptions): Bodies
     const rules = { ...rulesFor(operation, problem, options.limits[size]), look: jsonScanner(most) };
     return receive(request.raw, rules, async (received) => {
       if ('file' in received) return readLong(operation, person!, received);
-      if (problem) throw (await inTurn(() => syntaxProblem(received.bytes))) ?? problem;
-      const reading = readJson(operation, received.bytes, options.packs[operation.id]);
+      if ('dropped' in received) throw problem ?? rules.tooLarge;
+      const { bytes } = received;
+      if (problem) throw (await inTurn(() => syntaxProblem(bytes))) ?? problem;
+      const reading = readJson(operation, () => bytes, options.packs[operation.id]);
       if ('refusal' in reading) throw reading.refusal;
       return reading;
     });
@@ -166,12 +165,13 @@ export function createBodies(app: FastifyInstance, options: BodyOptions): Bodies
     type: string,
   ): Promise<Outcome<Packed>> {
     const isForm = operation.body!.form && FORM_TYPE.test(type);
-    const usual = isForm ? LARGEST_FIELDS : options.limits.ordinary;
+    const usual = isForm ? SHORT : options.limits.ordinary;
     const rules = { ...rulesFor(operation, problem, usual), folder: undefined };
     const input = await receive(request.raw, rules, (received) => {
       if (problem) throw problem;
-      if (operation.body!.form) return isForm ? fieldsOf(received) : {};
-      return 'bytes' in received && received.bytes.length === 0 ? undefined : UNREAD;
+      const bytes = 'bytes' in received ? received.bytes : undefined;
+      if (operation.body!.form) return isForm && bytes ? parseUrlencoded(bytes) : {};
+      return bytes?.length === 0 ? undefined : UNREAD;
     });
     return packed(readBody(operation, input), undefined);
   }

@@ -39,7 +39,7 @@ function contentOf({ fd, length }: Task): Uint8Array {
 }
 
 function read(operation: Operation, task: Task, pack: Pack | undefined): ThreadAnswer {
-  const reading = readJson(operation, contentOf(task), pack);
+  const reading = readJson(operation, () => contentOf(task), pack);
   if ('refusal' in reading) return { refusal: { status: reading.refusal.status, body: reading.refusal.body } };
   if ('entries' in reading) return reading;
   const { rest, texts } = reading.value;

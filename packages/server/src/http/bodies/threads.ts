@@ -12,7 +12,8 @@ const LONG = 8 * 2 ** 20;
 /** A thread with more has been given something that grows without end; it fails alone. */
 const MEMORY_MB = { ordinary: 256, long: 400 };
 const LONGEST_READING_MS = 60_000;
-const IDLE_MS = 30_000;
+/** The memory of a long body is given back soon. */
+const IDLE_MS = { ordinary: 60_000, long: 2000 };
 
 interface Waiting {
   task: Task;
@@ -53,7 +54,7 @@ interface Lane {
   close(): Promise<void>;
 }
 
-function createLane(entry: URL, memoryMb: number): Lane {
+function createLane(entry: URL, kind: 'ordinary' | 'long'): Lane {
   const queue = createQueue();
   let worker: Worker | undefined;
   let current: Waiting | undefined;
@@ -61,7 +62,7 @@ function createLane(entry: URL, memoryMb: number): Lane {
   let closed = false;
 
   function start(): Worker {
-    const started = new Worker(entry, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: memoryMb } });
+    const started = new Worker(entry, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB[kind] } });
     started.unref();
     started.on('message', (answer: ThreadAnswer) => settle((waiting) => waiting.resolve(answer)));
     started.on('error', (error: NodeJS.ErrnoException) => {
@@ -92,7 +93,7 @@ function createLane(entry: URL, memoryMb: number): Lane {
   function settle(how: (waiting: Waiting) => void): void {
     const done = current;
     current = undefined;
-    after(IDLE_MS, () => void end());
+    after(IDLE_MS[kind], () => void end());
     if (done) how(done);
     advance();
   }
@@ -131,8 +132,8 @@ export interface ReadingThreads {
 }
 
 export function createReadingThreads(entry: URL): ReadingThreads {
-  const ordinary = createLane(entry, MEMORY_MB.ordinary);
-  const long = createLane(entry, MEMORY_MB.long);
+  const ordinary = createLane(entry, 'ordinary');
+  const long = createLane(entry, 'long');
   return {
     read: (person, task) => (task.length > LONG ? long : ordinary).read(person, task),
     async close() {
