@@ -39,6 +39,12 @@ export function parseJson(text: string): unknown {
   return CHANGES.test(text) ? readExactly(text, exactNumber) : (JSON.parse(text) as unknown);
 }
 
+/**
+ * The same, for texts of any length in a thread of its own: JSON.parse cannot be interrupted, and ends the whole process
+ * when the memory of its thread does not suffice. This is a few times slower, and fails alone.
+ */
+export const parseLongJson = (text: string): unknown => readExactly(text, exactNumber);
+
 /** The plain value of something that may be a number as written. */
 export const plain = (value: unknown): unknown => (value instanceof NumberAsWritten ? value.value : value);
 

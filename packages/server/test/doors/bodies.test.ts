@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { MB, repeated, type Sent, type StartedService, startProcess, type Watch } from '../support/started.ts';
+import { type StartedService, startProcess } from '../support/started.ts';
+import { MB, repeated, type Sent, type Watch } from '../support/traffic.ts';
 
 const MOST_MEMORY = 600 * MB;
 const LONGEST_WAIT_MS = 5000;
@@ -221,7 +222,7 @@ describe('forms', () => {
     for (const [path, token, status] of [
       [PIP, undefined, 401],
       [PIP, stranger, 403],
-      ['/auth/token/login/', undefined, 413],
+      ['/auth/token/login/', undefined, 422],
     ] as const) {
       const answer = await service.send({ path, token, headers: MULTIPART, chunks: file() });
       expect([path, answer.status]).toEqual([path, status]);

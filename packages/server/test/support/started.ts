@@ -7,115 +7,16 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
-import { type IncomingHttpHeaders, request as httpRequest } from 'node:http';
+import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll } from 'vitest';
 
 import { freshDatabase } from './server.ts';
-
-export const MB = 2 ** 20;
+import { peakMemoryOf, send, type Sent, watch } from './traffic.ts';
 
 const START = join(import.meta.dirname, '../../bin/start.cjs');
 const ADMIN = { username: 'admin@example.org', password: 'admin-password' };
-
-/** A text again and again, in pieces, until there are so many bytes. */
-export function* repeated(text: string, bytes: number): Generator<Buffer> {
-  const piece = Buffer.from(text.repeat(Math.ceil(65_536 / text.length)));
-  for (let left = bytes; left > 0; left -= piece.length) yield left < piece.length ? piece.subarray(0, left) : piece;
-}
-
-export interface Sent {
-  path: string;
-  method?: string;
-  token?: string | undefined;
-  headers?: Record<string, string>;
-  chunks?: Iterable<Buffer | string>;
-  /** Announces the length; otherwise the body is chunked. */
-  length?: number;
-}
-
-export interface Heard {
-  status: number;
-  headers: IncomingHttpHeaders;
-  text: string;
-  /** How much was taken before the answer came. */
-  sent: number;
-}
-
-/** Sends a body until it ends or an answer comes. */
-export async function send(
-  url: string,
-  { path, method = 'POST', token, headers, chunks = [], length }: Sent,
-): Promise<Heard> {
-  const request = httpRequest(url + path, {
-    method,
-    agent: false,
-    headers: {
-      'content-type': 'application/json',
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      ...(length === undefined ? { 'transfer-encoding': 'chunked' } : { 'content-length': length }),
-      ...headers,
-    },
-  });
-  let answered = false;
-  let sent = 0;
-  const answer = new Promise<Heard>((resolve, reject) => {
-    request.on('error', (error) => answered || reject(error));
-    request.on('response', (response) => {
-      answered = true;
-      let text = '';
-      response.setEncoding('utf8').on('data', (piece: string) => (text += piece));
-      response.once('close', () => resolve({ status: response.statusCode!, headers: response.headers, text, sent }));
-    });
-  });
-  answer.catch(() => undefined);
-  const over = answer.then(
-    () => undefined,
-    () => undefined,
-  );
-  for (const chunk of chunks) {
-    if (answered || request.destroyed) break;
-    sent += chunk.length;
-    if (!request.write(chunk)) await Promise.race([once(request, 'drain').catch(() => undefined), over]);
-  }
-  if (answered) request.destroy();
-  else request.end();
-  return answer;
-}
-
-export interface Watch {
-  /** The longest time that somebody else waited for an answer, in milliseconds. */
-  end(): Promise<number>;
-}
-
-/** Asks for a sign of life all the time, as somebody who has nothing to do with the attack. */
-export function watch(url: string): Watch {
-  let longest = 0;
-  let going = true;
-  const asking = (async () => {
-    while (going) {
-      const start = performance.now();
-      const response = await fetch(`${url}/api/alive/`).catch(() => undefined);
-      await response?.arrayBuffer();
-      longest = response?.status === 200 ? Math.max(longest, performance.now() - start) : Infinity;
-      await sleep(20);
-    }
-  })();
-  return {
-    async end() {
-      going = false;
-      await asking;
-      return longest;
-    },
-  };
-}
-
-/** The largest memory that a process ever had, in bytes. */
-export const peakMemoryOf = (pid: number): number =>
-  Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) * 1024;
 
 /** Files of a process that hold what was sent to it: nobody else has a regular file open below these folders. */
 const filesOpenBy = (pid: number, folder: string): string[] =>

@@ -1,11 +1,11 @@
 /** Reads JSON bodies: what is not UTF-8, too deep or not JSON is refused before anything else looks at it. */
+import { isUtf8 } from 'node:buffer';
+
 import { type Operation, type Outcome, parseJson, readBody } from '@service/contract';
 
 import { invalid, refuse, type Refusal } from '../refusal.ts';
 import type { Pack, Packed } from './pack.ts';
 import { jsonScanner } from './scan.ts';
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 function invalidJson(error: Error, text: string): Refusal {
   const position = /position (\d+)/.exec(error.message)?.[1];
@@ -18,12 +18,13 @@ const DOUBTFUL = /\\u(0000|d[89a-f])/i;
 
 export type ParsedBody = { value: unknown; doubtful: boolean } | { refusal: Refusal };
 
-function decode(bytes: Uint8Array): { text: string } | { refusal: Refusal } {
-  try {
-    return { text: utf8.decode(bytes) };
-  } catch {
-    return { refusal: refuse(400, 'The body is not UTF-8 text. Send JSON encoded as UTF-8.') };
-  }
+export type Decoded = { text: string } | { refusal: Refusal };
+
+/** Without the mark that some programs put in front. */
+export function decode(bytes: Uint8Array): Decoded {
+  if (!isUtf8(bytes)) return { refusal: refuse(400, 'The body is not UTF-8 text. Send JSON encoded as UTF-8.') };
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
+  return { text: text.startsWith('\uFEFF') ? text.slice(1) : text };
 }
 
 /** `parse` is JSON.parse where only the syntax counts. */
@@ -78,13 +79,14 @@ const UNSTORABLE = 'Value error, Remove the characters that cannot be stored: U+
 
 export type BodyReading = { refusal: Refusal } | Outcome<Packed>;
 
-/**
- * Reads a body that was looked at while it arrived, with the schema of its operation. It is asked for, so that nobody else
- * holds the bytes of a long one while its values are made.
- */
-export function readJson(operation: Operation, bytes: () => Uint8Array, pack: Pack | undefined): BodyReading {
-  const decoded = decode(bytes());
-  const parsed = 'refusal' in decoded ? decoded : parseText(decoded.text);
+/** Reads a body that was looked at while it arrived, with the schema of its operation. */
+export function readJson(
+  operation: Operation,
+  decoded: Decoded,
+  pack: Pack | undefined,
+  parse: (text: string) => unknown = parseJson,
+): BodyReading {
+  const parsed = 'refusal' in decoded ? decoded : parseText(decoded.text, parse);
   if ('refusal' in parsed) return parsed;
   const bad = parsed.doubtful ? unstorableText(parsed.value) : undefined;
   if (bad) return { refusal: invalid([{ type: 'value_error', loc: ['body', ...bad], msg: UNSTORABLE }]) };

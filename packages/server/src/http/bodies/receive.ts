@@ -16,11 +16,11 @@ const PORTION = 256 * 1024;
 /** A sender that falls silent for so long has gone. */
 const SILENCE_MS = 60_000;
 
-/** What callers without rights hold together, apart from the first kilobytes of each, which every sign-in needs. */
-export interface Purse {
+/** How many callers without rights may send at a time. A small body needs no place, so that people can always sign in. */
+export interface Places {
   left: number;
 }
-const FREE = 16 * 1024;
+const SMALL = 16 * 1024;
 
 export interface Rules {
   largest: number;
@@ -29,7 +29,7 @@ export interface Rules {
   look?: Look | undefined;
   /** Where a long body goes. Without a folder it is read to its end and not kept. */
   folder?: string | undefined;
-  purse?: Purse;
+  places?: Places;
   /** The whole body has to be there within this time. */
   withinMs?: number;
 }
@@ -39,24 +39,15 @@ export type Received = { bytes: Buffer } | { file: NamelessFile; length: number 
 const TOO_SLOW = () => refuse(408, 'The body took too long to arrive. Send it again.', { connection: 'close' });
 const BROKEN = () => refuse(400, 'The body ended before it was complete. Send it again.', { connection: 'close' });
 const BUSY = () =>
-  refuse(503, 'Too many requests arrive at once. Try again in a moment.', { 'retry-after': '5', connection: 'close' });
+  refuse(429, 'Too many requests arrive at once. Try again in a moment.', { 'retry-after': '5', connection: 'close' });
 
 /** The bytes so far, put together at once: kept apart, a million pieces of a byte each would take a hundred times the room. */
 function createGathering(rules: Rules) {
   let buffer = Buffer.allocUnsafe(4096);
   let used = 0;
-  let paid = 0;
   let file: NamelessFile | undefined;
   let written = 0;
   let dropped = 0;
-
-  function pay(size: number): void {
-    const due = size - FREE - paid;
-    if (!rules.purse || due <= 0) return;
-    if (due > rules.purse.left) throw rules.tooLarge.status === 413 ? BUSY() : rules.tooLarge;
-    rules.purse.left -= due;
-    paid += due;
-  }
 
   function add(chunk: Buffer): void {
     if (rules.folder === undefined && used + dropped + chunk.length > SHORT) {
@@ -67,7 +58,6 @@ function createGathering(rules: Rules) {
     const needed = used + chunk.length;
     if (needed > buffer.length) {
       const size = Math.max(needed, buffer.length * 2);
-      pay(size);
       const larger = Buffer.allocUnsafeSlow(size);
       buffer.copy(larger, 0, 0, used);
       buffer = larger;
@@ -99,7 +89,6 @@ function createGathering(rules: Rules) {
       return { file: file!, length: written };
     },
     async release(): Promise<void> {
-      if (rules.purse) rules.purse.left += paid;
       await file?.handle.close();
     },
   };
@@ -152,6 +141,15 @@ function gather(raw: IncomingMessage, rules: Rules, gathering: Gathering): Promi
   });
 }
 
+/** Takes a place, if this body needs one, and gives back how to leave it. */
+function takePlace({ headers }: IncomingMessage, { places, tooLarge }: Rules): () => void {
+  const isSmall = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= SMALL;
+  if (!places || isSmall) return () => undefined;
+  if (places.left === 0) throw tooLarge.status === 413 ? BUSY() : tooLarge;
+  places.left--;
+  return () => places.left++;
+}
+
 /** Hands the body of a request to `use`, which has it as long as it runs. */
 export async function receive<T>(
   raw: IncomingMessage,
@@ -160,11 +158,13 @@ export async function receive<T>(
 ): Promise<T> {
   if (Number(raw.headers['content-length'] ?? 0) > rules.largest) throw rules.tooLarge;
   if (raw.destroyed) throw BROKEN();
+  const leave = takePlace(raw, rules);
   const gathering = createGathering(rules);
   try {
     await gather(raw, rules, gathering);
     return await use(await gathering.finish());
   } finally {
+    leave();
     await gathering.release();
   }
 }

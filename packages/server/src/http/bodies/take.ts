@@ -12,9 +12,9 @@ import { type BodySize, type Operation, type Outcome, parseJson, readBody } from
 
 import { refuse, Refusal } from '../refusal.ts';
 import { closeFiles, LARGEST_FIELDS, parseMultipart, parseUrlencoded } from './forms.ts';
-import { packed, readJson, syntaxProblem } from './json.ts';
+import { decode, packed, readJson, syntaxProblem } from './json.ts';
 import type { Pack, Packed, Packs } from './pack.ts';
-import { type Purse, receive, type Rules, SHORT } from './receive.ts';
+import { type Places, receive, type Rules, SHORT } from './receive.ts';
 import { jsonScanner } from './scan.ts';
 import { refusalOf } from './thread.ts';
 import { createReadingThreads, type ReadingThreads } from './threads.ts';
@@ -24,8 +24,8 @@ const KILOBYTE = 1024;
 const LARGEST_OF_ANYONE = SHORT;
 /** Where a token is needed and there is none, or one that does not suffice. */
 const LARGEST_OF_STRANGERS = 1024 * KILOBYTE;
-/** What all of them hold at a time. */
-const STRANGERS_TOGETHER = 16 * 1024 * KILOBYTE;
+/** So many of both are read at a time, and for so long. */
+const STRANGERS_AT_ONCE = 64;
 const STRANGERS_MS = 30_000;
 
 /** What becomes objects in the thread that answers everybody; JSON.parse alone takes a tenth of a second for these. */
@@ -91,11 +91,11 @@ function createTurns() {
 export function createBodies(app: FastifyInstance, options: BodyOptions): Bodies {
   const threads: ReadingThreads = createReadingThreads(options.thread);
   app.addHook('onClose', () => threads.close());
-  const purse: Purse = { left: STRANGERS_TOGETHER };
+  const places: Places = { left: STRANGERS_AT_ONCE };
   const inTurn = createTurns();
 
   function rulesFor(operation: Operation, problem: Refusal | undefined, usual: number): Rules {
-    const bounded = { purse, withinMs: STRANGERS_MS };
+    const bounded = { places, withinMs: STRANGERS_MS };
     if (operation.access === 'anonymous') {
       const largest = Math.min(usual, LARGEST_OF_ANYONE);
       return { ...bounded, largest, tooLarge: tooLarge(largest) };
@@ -138,7 +138,7 @@ export function createBodies(app: FastifyInstance, options: BodyOptions): Bodies
       if ('dropped' in received) throw problem ?? rules.tooLarge;
       const { bytes } = received;
       if (problem) throw (await inTurn(() => syntaxProblem(bytes))) ?? problem;
-      const reading = readJson(operation, () => bytes, options.packs[operation.id]);
+      const reading = readJson(operation, decode(bytes), options.packs[operation.id]);
       if ('refusal' in reading) throw reading.refusal;
       return reading;
     });

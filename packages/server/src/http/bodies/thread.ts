@@ -5,10 +5,10 @@
 import { readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 
-import type { Operation, ValidationEntry } from '@service/contract';
+import { type Operation, parseLongJson, type ValidationEntry } from '@service/contract';
 
 import { refuse } from '../refusal.ts';
-import { readJson } from './json.ts';
+import { decode, type Decoded, readJson } from './json.ts';
 import type { Pack, Packs } from './pack.ts';
 import { jsonScanner } from './scan.ts';
 
@@ -28,18 +28,21 @@ export type ThreadAnswer =
   | { rest: Uint8Array; texts: Uint8Array[] }
   | { failure: string };
 
-function contentOf({ fd, length }: Task): Uint8Array {
+function contentOf({ fd, length }: Task): Decoded {
   const bytes = new Uint8Array(length);
   for (let at = 0; at < length;) {
     const read = readSync(fd, bytes, at, length - at, at);
     if (read === 0) throw new Error('The file of a body is shorter than the body');
     at += read;
   }
-  return bytes;
+  const decoded = decode(bytes);
+  // given back at once: its values are about to need the room
+  bytes.buffer.transfer(0);
+  return decoded;
 }
 
 function read(operation: Operation, task: Task, pack: Pack | undefined): ThreadAnswer {
-  const reading = readJson(operation, () => contentOf(task), pack);
+  const reading = readJson(operation, contentOf(task), pack, parseLongJson);
   if ('refusal' in reading) return { refusal: { status: reading.refusal.status, body: reading.refusal.body } };
   if ('entries' in reading) return reading;
   const { rest, texts } = reading.value;

@@ -10,7 +10,8 @@ import type { Task, ThreadAnswer } from './thread.ts';
 /** Beyond this a body waits for the thread of the longest ones. */
 const LONG = 8 * 2 ** 20;
 /** A thread with more has been given something that grows without end; it fails alone. */
-const MEMORY_MB = { ordinary: 256, long: 400 };
+const MEMORY_MB = { ordinary: 128, long: 256 };
+const YOUNG_MEMORY_MB = 16;
 const LONGEST_READING_MS = 60_000;
 /** The memory of a long body is given back soon. */
 const IDLE_MS = { ordinary: 60_000, long: 2000 };
@@ -62,7 +63,10 @@ function createLane(entry: URL, kind: 'ordinary' | 'long'): Lane {
   let closed = false;
 
   function start(): Worker {
-    const started = new Worker(entry, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB[kind] } });
+    const started = new Worker(entry, {
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB[kind], maxYoungGenerationSizeMb: YOUNG_MEMORY_MB },
+    });
     started.unref();
     started.on('message', (answer: ThreadAnswer) => settle((waiting) => waiting.resolve(answer)));
     started.on('error', (error: NodeJS.ErrnoException) => {
