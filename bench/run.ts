@@ -6,6 +6,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   run: () => import('./jobs.ts'),
   warm: () => import('./warm.ts'),
   slurm: () => import('./slurm.ts'),
+  doors: () => import('./doors.ts'),
 };
 
 const name = process.argv[2] ?? '';

@@ -25,6 +25,6 @@ export * from './validate.ts';
 export { readEmail } from './wire/email.ts';
 export type { ValidationEntry } from './wire/entries.ts';
 export type { JsonObject } from './wire/json.ts';
-export { kindOf, NumberAsWritten, parseJson, plain, type Scalar } from './wire/numbers.ts';
+export { kindOf, NumberAsWritten, parseJson, parseLongJson, plain, type Scalar } from './wire/numbers.ts';
 export { covers, normalisePath, readAbsolutePath, readProjectDir, readZarrUrl } from './wire/paths.ts';
 export { readInteger } from './wire/scalars.ts';

@@ -45,7 +45,10 @@ function readTaggedUnion(schema: z.ZodType, tag: string, input: unknown, at: str
   return read(option, input, [at, value as string]);
 }
 
-type Outcome<T> = { value: T } | { entries: ValidationEntry[] };
+export type Outcome<T> = { value: T } | { entries: ValidationEntry[] };
+
+/** Nobody reads more of them, and a body of millions of wrong values would be answered with millions. */
+const MOST_ENTRIES = 1000;
 
 function read<T>(schema: z.ZodType<T>, input: unknown, at: (string | number)[]): Outcome<T> {
   const result = schema.safeParse(input, { reportInput: true });
@@ -58,29 +61,38 @@ export function readValue<T>(schema: z.ZodType<T>, input: unknown, at: string): 
   return tag === undefined ? read(schema, input, [at]) : (readTaggedUnion(schema, tag, input, at) as Outcome<T>);
 }
 
-function readBody(body: NonNullable<Operation['body']>, input: unknown): Outcome<unknown> {
+/** Reads the body alone, as `readRequest` does. */
+export function readBody<B extends z.ZodType>(
+  { body }: Pick<Operation<z.ZodType, z.ZodType, B>, 'body'>,
+  input: unknown,
+): Outcome<z.output<B>> {
+  if (!body) return { value: undefined as z.output<B> };
   if (input === undefined || input === null) {
     return body.optional
-      ? { value: undefined }
+      ? { value: undefined as z.output<B> }
       : { entries: [{ type: 'missing', loc: ['body'], msg: 'This request needs a JSON body.' }] };
   }
-  return readValue(body.schema, input, 'body');
+  const outcome = readValue(body.schema, input, 'body') as Outcome<z.output<B>>;
+  return 'entries' in outcome ? { entries: outcome.entries.slice(0, MOST_ENTRIES) } : outcome;
 }
 
-export function readRequest<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType>(
+/** Reads path and query, and puts what is wrong with a body that was read elsewhere into the same list. */
+export function readWithBody<P extends z.ZodType, Q extends z.ZodType, Body>(
+  operation: Pick<Operation<P, Q>, 'params' | 'query'>,
+  parts: Omit<RequestParts, 'body'>,
+  body: Outcome<Body>,
+): Outcome<ReadParts<z.output<P>, z.output<Q>, Body>> {
+  const params = read(operation.params, parts.params, ['path']) as Outcome<z.output<P>>;
+  const query = read(operation.query, parts.query, ['query']) as Outcome<z.output<Q>>;
+  if ('value' in params && 'value' in query && 'value' in body) {
+    return { value: { params: params.value, query: query.value, body: body.value } };
+  }
+  const entries = [params, query, body].flatMap((outcome) => ('entries' in outcome ? outcome.entries : []));
+  return { entries: entries.slice(0, MOST_ENTRIES) };
+}
+
+export const readRequest = <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType>(
   operation: Operation<P, Q, B>,
   parts: RequestParts,
-): Outcome<ReadParts<z.output<P>, z.output<Q>, z.output<B>>> {
-  const params = read(operation.params, parts.params, ['path']);
-  const query = read(operation.query, parts.query, ['query']);
-  const body = operation.body ? readBody(operation.body, parts.body) : { value: undefined };
-  const entries = [params, query, body].flatMap((outcome) => ('entries' in outcome ? outcome.entries : []));
-  if (entries.length > 0) return { entries };
-  return {
-    value: {
-      params: (params as { value: z.output<P> }).value,
-      query: (query as { value: z.output<Q> }).value,
-      body: (body as { value: z.output<B> }).value,
-    },
-  };
-}
+): Outcome<ReadParts<z.output<P>, z.output<Q>, z.output<B>>> =>
+  readWithBody(operation, parts, readBody(operation, parts.body));

@@ -15,7 +15,15 @@ import {
   type Provider,
 } from './accounts/index.ts';
 import type { Database, OpenDatabase } from './db/index.ts';
-import { type Api, createApi, createApp, refuse, refuseOtherMethods, serveDocumentation } from './http/index.ts';
+import {
+  type Api,
+  createApi,
+  createApp,
+  createBodies,
+  refuse,
+  refuseOtherMethods,
+  serveDocumentation,
+} from './http/index.ts';
 import { localHost, passOn, type SshHosts, sshHosts } from './hosts/index.ts';
 import {
   createAttention,
@@ -33,6 +41,7 @@ import { datasetRoutes, projectRoutes, sharingRoutes, templateRoutes, workflowRo
 import { maskedSettings, type Settings } from './settings/index.ts';
 import { type Queue, startQueue } from './queue/index.ts';
 import { ACTIVITY_WORK, activityHandler, adminTaskRoutes, lifecycleRoutes, taskRoutes } from './tasks/index.ts';
+import { PACKS } from './packs.ts';
 import { type Clusters, createClusters, createLocalRunner } from './runners/index.ts';
 import { VERSION } from './version.ts';
 
@@ -174,15 +183,20 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
     longestRequestSeconds: appSettings.SERVICE_MAX_REQUEST_TIME,
     longestUploadSeconds: appSettings.SERVICE_MAX_UPLOAD_TIME,
     trustedProxies: appSettings.SERVICE_TRUSTED_PROXIES,
-    largestUpload: appSettings.SERVICE_MAX_UPLOAD_SIZE,
   });
   const api = createApi(app, {
     authenticate: authenticator(tokens, (userId) => findActiveUser(database.pool, userId)),
-    bodyLimits: {
-      ordinary: appSettings.SERVICE_MAX_BODY_SIZE,
-      images: appSettings.SERVICE_MAX_IMAGES_BODY_SIZE,
-      upload: appSettings.SERVICE_MAX_UPLOAD_SIZE,
-    },
+    bodies: createBodies(app, {
+      limits: {
+        ordinary: appSettings.SERVICE_MAX_BODY_SIZE,
+        images: appSettings.SERVICE_MAX_IMAGES_BODY_SIZE,
+        upload: appSettings.SERVICE_MAX_UPLOAD_SIZE,
+      },
+      mostValues: appSettings.SERVICE_MAX_BODY_VALUES,
+      folder: join(settings.start.SERVICE_DATA_DIR, 'incoming'),
+      thread: new URL('./body-thread.ts', import.meta.url),
+      packs: PACKS,
+    }),
     checkAnswers: parts.checkAnswers ?? false,
     besidePages: parts.withPages ?? false,
   });

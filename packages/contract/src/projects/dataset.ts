@@ -116,24 +116,31 @@ function plainImage(item: unknown): ImageCreate | undefined {
 
 const { $schema: _, ...imageSchema } = z.toJSONSchema(ImageCreate, { io: 'input', unrepresentable: 'any' });
 
+/** So many images that are wrong are told; who sends them repairs the program, not each image. */
+const MOST_WRONG = 100;
+
 /** A list of images, long or short. */
 const imageList = () =>
   z
     .array(z.unknown())
     .transform((items, ctx): ImageCreate[] => {
-      let wrong = false;
-      const images = items.map((item, index) => {
-        const plainOne = plainImage(item);
-        if (plainOne) return plainOne;
-        const read = ImageCreate.safeParse(item, { reportInput: true });
-        if (read.success) return read.data;
-        wrong = true;
+      let wrong = 0;
+      const images: ImageCreate[] = [];
+      for (let index = 0; index < items.length && wrong < MOST_WRONG; index++) {
+        const plainOne = plainImage(items[index]);
+        const read = plainOne
+          ? { success: true as const, data: plainOne }
+          : ImageCreate.safeParse(items[index], { reportInput: true });
+        if (read.success) {
+          images.push(read.data);
+          continue;
+        }
+        wrong++;
         for (const issue of read.error.issues) {
           ctx.issues.push({ ...issue, path: [index, ...issue.path] } as z.core.$ZodRawIssue);
         }
-        return undefined;
-      });
-      return wrong ? z.NEVER : (images as ImageCreate[]);
+      }
+      return wrong > 0 ? z.NEVER : images;
     })
     .meta({ type: 'array', items: imageSchema });
 

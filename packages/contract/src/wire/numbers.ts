@@ -4,9 +4,9 @@
  *
  * Only numbers that would change become a `NumberAsWritten`; all others stay plain numbers.
  */
+import { readExactly } from './exact-json.ts';
 
 interface RawJson {
-  parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
   rawJSON(text: string): object;
 }
 const json = JSON as unknown as RawJson;
@@ -28,13 +28,22 @@ export class NumberAsWritten {
 /** What may be a number that changes: a fraction that ends in 0, an exponent, many digits, minus zero. */
 const CHANGES = /\d\.\d*0(?!\d)|\d[eE][+\-\d]|\d{16}|-0(?![.\d])/;
 
+/** The number that a text stands for, as written where a plain number would be written otherwise. */
+function exactNumber(source: string): number | NumberAsWritten {
+  const value = Number(source);
+  return String(value) === source ? value : new NumberAsWritten(source);
+}
+
 /** Like JSON.parse, but numbers come back the way they were written. */
 export function parseJson(text: string): unknown {
-  if (!CHANGES.test(text)) return JSON.parse(text) as unknown;
-  return json.parse(text, (_, value, { source }) =>
-    typeof value === 'number' && source !== undefined && String(value) !== source ? new NumberAsWritten(source) : value,
-  );
+  return CHANGES.test(text) ? readExactly(text, exactNumber) : (JSON.parse(text) as unknown);
 }
+
+/**
+ * The same, for texts of any length in a thread of its own: JSON.parse cannot be interrupted, and ends the whole process
+ * when the memory of its thread does not suffice. This is a few times slower, and fails alone.
+ */
+export const parseLongJson = (text: string): unknown => readExactly(text, exactNumber);
 
 /** The plain value of something that may be a number as written. */
 export const plain = (value: unknown): unknown => (value instanceof NumberAsWritten ? value.value : value);

@@ -4,18 +4,19 @@
  *     api.serve(accounts.getGroup, ({ params }) => groups.read(params.group_id));
  *
  * For every request the order is: JSON syntax, token and access level, page numbers, then path, query and body together,
- * then the function. Handlers see values that are valid and typed.
+ * then the function. Handlers see values that are valid and typed. Who calls is asked before a body is read, since it
+ * decides how much of it is.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 
-import { type BodySize, type Operation, pageProblem, pageQuery, readRequest } from '@service/contract';
+import { type Operation, pageProblem, pageQuery, readWithBody } from '@service/contract';
 
 import { accessProblem, type Caller } from './access.ts';
+import type { Pack, Packed } from './bodies/pack.ts';
+import type { Bodies } from './bodies/take.ts';
 import { entityTag, isKnownFile } from './caching.ts';
-import { parseMultipart } from './form-body.ts';
-import { unstorableText } from './json-body.ts';
 import { invalid, refuse, type Refusal } from './refusal.ts';
 import { browserProblem, cookieProblem, unsafeGetProblem } from './same-site.ts';
 
@@ -58,12 +59,18 @@ export interface Api {
     operation: Operation<P, Q, B, A>,
     handler: Handler<P, Q, B, A, object>,
   ): void;
+  /** An operation whose long lists come as texts for the database (bodies/pack.ts). */
+  servePacked<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A, Rest>(
+    operation: Operation<P, Q, B, A>,
+    pack: Pack<z.output<B>, Rest>,
+    handler: (call: Call<z.output<P>, z.output<Q>, Packed<Rest>> & Pick<Caller, 'user' | 'expires'>) => Answered<A>,
+  ): void;
   /** What has been bound so far. */
   operations: Operation[];
 }
 
 export interface ApiOptions {
-  bodyLimits: Record<BodySize, number>;
+  bodies: Bodies;
   authenticate(headers: FastifyRequest['headers']): Promise<Caller | undefined>;
   /** Tests let every answer be compared with its schema. */
   checkAnswers?: boolean;
@@ -71,15 +78,16 @@ export interface ApiOptions {
   besidePages?: boolean;
 }
 
+interface Standing {
+  caller?: Caller | undefined;
+  problem?: Refusal | undefined;
+}
+
 const METHODS: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     operation?: Operation;
-  }
-  interface FastifyRequest {
-    /** The JSON body may hold text that cannot be stored. */
-    doubtful: boolean;
   }
 }
 
@@ -96,12 +104,6 @@ function queryValues(search: URLSearchParams, lists: Set<string>): Record<string
   const values: Record<string, unknown> = Object.fromEntries(search);
   for (const name of lists) if (search.has(name)) values[name] = search.getAll(name);
   return values;
-}
-
-async function bodyOf(operation: Operation, request: FastifyRequest): Promise<unknown> {
-  if (!operation.body?.form) return request.body;
-  if (request.isMultipart()) return parseMultipart(request);
-  return request.body ?? {};
 }
 
 const PageQuery = z.object(pageQuery);
@@ -127,8 +129,9 @@ function checkAnswer(operation: Operation, answer: unknown): void {
 export function createApi(app: FastifyInstance, options: ApiOptions): Api {
   const operations: Operation[] = [];
 
-  async function authorise(operation: Operation, request: FastifyRequest): Promise<Caller | undefined> {
-    if (operation.access === 'anonymous') return undefined;
+  /** Who calls, and what keeps them from what they ask for. */
+  async function standing(operation: Operation, request: FastifyRequest): Promise<Standing> {
+    if (operation.access === 'anonymous') return {};
     const caller = await options.authenticate(request.headers);
     const problem =
       accessProblem(operation.access, caller) ??
@@ -137,55 +140,68 @@ export function createApi(app: FastifyInstance, options: ApiOptions): Api {
         ? browserProblem(request.headers)
         : undefined) ??
       (operation.method !== 'GET' && caller?.via === 'cookie' ? cookieProblem(request.headers) : undefined);
-    if (problem) throw problem;
-    return caller;
+    return { caller, problem };
   }
 
-  function bind(operation: Operation, handler: (call: never) => unknown): void {
+  async function answer(
+    operation: Operation,
+    handler: (call: never) => unknown,
+    call: { request: FastifyRequest; reply: FastifyReply } & Partial<Pick<Caller, 'user' | 'expires'>>,
+  ): Promise<FastifyReply> {
+    const { request, reply } = call;
+    const answered = await handler(call as never);
+    const { status, mediaType } = operation.answer;
+    if (answered instanceof Streamed) {
+      if (operation.file && answered.tag !== undefined && isKnownFile(request, reply, answered.tag)) {
+        answered.body.destroy();
+        return reply.code(304).send();
+      }
+      reply.code(status).headers({ 'content-type': mediaType, ...answered.headers });
+      return reply.send(answered.body);
+    }
+    if (options.checkAnswers) checkAnswer(operation, answered);
+    if (answered === undefined) return reply.code(status).send();
+    reply.code(status).header('content-type', mediaType === 'text/csv' ? 'text/csv; charset=utf-8' : mediaType);
+    const text = typeof answered === 'string' && mediaType !== 'application/json' ? answered : JSON.stringify(answered);
+    if (operation.file && isKnownFile(request, reply, entityTag(text))) return reply.code(304).send();
+    return reply.send(text);
+  }
+
+  function bind(operation: Operation, handler: (call: never) => unknown, isPacked: boolean): void {
     operations.push(operation);
     const lists = listParameters(operation);
     app.route({
       method: operation.method,
       url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
-      bodyLimit: options.bodyLimits[operation.body?.size ?? 'ordinary'],
       config: { operation },
       handler: async (request, reply) => {
-        const caller = await authorise(operation, request);
-        const query = queryValues(request.query as URLSearchParams, lists);
-        const pageTrouble = operation.paginated ? pageRefusal(query) : undefined;
-        if (pageTrouble) throw pageTrouble;
-        const body = await bodyOf(operation, request);
-        const bad = request.doubtful ? unstorableText(body) : undefined;
-        if (bad) {
-          const msg = 'Value error, Remove the characters that cannot be stored: U+0000, or half of a surrogate pair.';
-          throw invalid([{ type: 'value_error', loc: ['body', ...bad], msg }]);
+        const { caller, problem } = await standing(operation, request);
+        const taken = await options.bodies.take(operation, request, caller?.user.id, problem);
+        try {
+          const query = queryValues(request.query as URLSearchParams, lists);
+          const pageTrouble = operation.paginated ? pageRefusal(query) : undefined;
+          if (pageTrouble) throw pageTrouble;
+          const read = readWithBody(operation, { params: request.params, query }, taken.body);
+          if ('entries' in read) throw invalid(read.entries);
+          const { body, ...rest } = read.value;
+          const call = { ...rest, body: isPacked ? body : body.rest, request, reply };
+          return await answer(operation, handler, { ...call, user: caller?.user, expires: caller?.expires });
+        } finally {
+          await taken.release();
         }
-        const read = readRequest(operation, { params: request.params, query, body });
-        if ('entries' in read) throw invalid(read.entries);
-        // a large body is held once, in its validated form
-        request.body = undefined;
-        const call = { ...read.value, request, reply, user: caller?.user, expires: caller?.expires };
-        const answer = await handler(call as never);
-        const { status, mediaType } = operation.answer;
-        if (answer instanceof Streamed) {
-          if (operation.file && answer.tag !== undefined && isKnownFile(request, reply, answer.tag)) {
-            answer.body.destroy();
-            return reply.code(304).send();
-          }
-          reply.code(status).headers({ 'content-type': mediaType, ...answer.headers });
-          return reply.send(answer.body);
-        }
-        if (options.checkAnswers) checkAnswer(operation, answer);
-        if (answer === undefined) return reply.code(status).send();
-        reply.code(status).header('content-type', mediaType === 'text/csv' ? 'text/csv; charset=utf-8' : mediaType);
-        const text = typeof answer === 'string' && mediaType !== 'application/json' ? answer : JSON.stringify(answer);
-        if (operation.file && isKnownFile(request, reply, entityTag(text))) return reply.code(304).send();
-        return reply.send(text);
       },
     });
   }
 
-  return { operations, serve: bind, serveAnyone: bind };
+  return {
+    operations,
+    serve: (operation, handler) => bind(operation, handler, false),
+    serveAnyone: (operation, handler) => bind(operation, handler, false),
+    servePacked(operation, pack, handler) {
+      if (!options.bodies.packsWith(operation, pack)) throw new Error(`${operation.id} is packed in another way`);
+      bind(operation, handler, true);
+    },
+  };
 }
 
 const matcher = (path: string) => new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`);

@@ -23,18 +23,12 @@ const UNREACHABLE = new Set([
   '53300',
 ]);
 
-const TEXTS: Record<string, (limit: number) => Refusal> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: (limit) =>
-    refuse(
-      413,
-      `The body is larger than the ${Math.round(limit / 2 ** 20)} MiB allowed here. Send less, or ask an administrator for a larger limit.`,
-    ),
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => refuse(400, 'The body does not have the announced length. Send it again.'),
+const TEXTS: Record<string, () => Refusal> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => refuse(400, 'The Content-Type header cannot be read.'),
   FST_ERR_BAD_URL: () => refuse(400, 'The address has a percent sign that encodes nothing.'),
 };
 
-function asRefusal(thrown: unknown, request: FastifyRequest): Refusal | undefined {
+function asRefusal(thrown: unknown): Refusal | undefined {
   if (thrown instanceof Refusal) return thrown;
   const { code = '', statusCode = 500, message = '' } = (thrown ?? {}) as Thrown;
   if (UNREACHABLE.has(code) || message === 'timeout exceeded when trying to connect') {
@@ -51,12 +45,12 @@ function asRefusal(thrown: unknown, request: FastifyRequest): Refusal | undefine
   // an index has a longest entry; what it holds are names and addresses
   if (code === '54000') return refuse(422, 'One of these texts is too long. Write it shorter.');
   const text = TEXTS[code];
-  if (text) return text(request.routeOptions.bodyLimit ?? 0);
+  if (text) return text();
   return statusCode >= 400 && statusCode < 500 ? refuse(statusCode, message) : undefined;
 }
 
 export function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): void {
-  const refusal = asRefusal(thrown, request);
+  const refusal = asRefusal(thrown);
   if (!refusal || refusal.status >= 500) {
     const route = request.routeOptions.config.operation?.path ?? request.routeOptions.url ?? 'no route';
     log.error(

@@ -3,18 +3,18 @@ import {
   covers,
   type Dataset,
   type DatasetCreate,
-  type DatasetImport,
   normalisePath,
   type Permissions,
   type User,
 } from '@service/contract';
 
 import type { Database } from '../db/index.ts';
-import { refuse } from '../http/index.ts';
+import { type ImportRest, rowsOf } from '../engine/image-rows.ts';
+import { type Packed, refuse } from '../http/index.ts';
 import { openProject } from './access.ts';
 import { type Executor, hasSubmittedJob } from './store/access.ts';
 import * as store from './store/datasets.ts';
-import { insertImages } from './store/images.ts';
+import { insertRows } from './store/images.ts';
 
 /** A literal name on disk that other programs know. */
 const FOLDER = 'fractal';
@@ -64,7 +64,7 @@ export async function importDataset(
   db: Database,
   user: User,
   projectId: number,
-  body: DatasetImport,
+  { rest: body, texts }: Packed<ImportRest>,
 ): Promise<Dataset> {
   const { project } = await openProject(db, user, projectId, 'rw');
   if (!user.project_dirs.some((dir) => covers(dir, body.zarr_dir))) {
@@ -72,7 +72,7 @@ export async function importDataset(
   }
   return db.transaction().execute(async (trx) => {
     const id = await store.insertDataset(trx, { name: body.name, project_id: project.id, zarr_dir: body.zarr_dir });
-    await insertImages(trx, id, body.images);
+    await insertRows(trx, id, rowsOf(body, texts));
     return (await store.findDataset(trx, project, id))!;
   });
 }

@@ -5,7 +5,6 @@ import {
   csvLine,
   type Dataset,
   type Image,
-  type ImageBulk,
   type ImageCreate,
   type ImageFilters,
   type ImagePage,
@@ -19,6 +18,7 @@ import {
 } from '@service/contract';
 
 import { brokenConstraint, type Database } from '../db/index.ts';
+import type { BulkRest } from '../engine/image-rows.ts';
 import { passesAttributes, passesTypes } from '../engine/filters.ts';
 import { entityTag, refuse, Streamed } from '../http/index.ts';
 import * as store from './store/images.ts';
@@ -122,11 +122,17 @@ function pageNumbers(total_count: number, { page, page_size: asked }: PageReques
 const passesFilters = ({ types, attributes }: Image, { attribute_filters, type_filters }: ImageFilters): boolean =>
   passesTypes(types, type_filters) && passesAttributes(attributes, attribute_filters);
 
-export async function changeImages(db: Database, dataset: Dataset, body: ImageBulk): Promise<{ changed: number }> {
+/** `named` is a JSON list of addresses, where images are named. */
+export async function changeImages(
+  db: Database,
+  dataset: Dataset,
+  body: BulkRest,
+  named: Uint8Array | undefined,
+): Promise<{ changed: number }> {
   const filters = { type_filters: body.type_filters ?? {}, attribute_filters: body.attribute_filters ?? {} };
   const changed = body.remove
-    ? await store.removeImages(db, dataset.id, body.zarr_urls, filters)
-    : await store.changeImages(db, dataset.id, body.zarr_urls, filters, body);
+    ? await store.removeImages(db, dataset.id, named, filters)
+    : await store.changeImages(db, dataset.id, named, filters, body);
   return { changed };
 }
 

@@ -1,7 +1,9 @@
 /** Asks for a collection: everything that can be refused is refused before anything is made. */
 import { randomUUID } from 'node:crypto';
-import { access, copyFile, mkdir, open, rm } from 'node:fs/promises';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { access, mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 
 import {
   type Activity,
@@ -117,7 +119,7 @@ async function keepUpload(dataDir: string, file: UploadedFile): Promise<string> 
   await mkdir(folder, { recursive: true });
   const path = join(folder, file.filename);
   try {
-    await copyFile(file.path, path);
+    await pipeline(createReadStream(file.path, { start: 0 }), createWriteStream(path));
     return path;
   } catch (error) {
     await rm(folder, { recursive: true, force: true });

@@ -5,7 +5,7 @@
  */
 import { commandProblem, inferredType, Manifest, type ManifestTask, normalisePath, readValue } from '@service/contract';
 
-import { parseJsonBody, unstorableText } from '../http/json-body.ts';
+import { parseJsonBody, unstorableText } from '../http/index.ts';
 import type { NewTask } from './store/tasks.ts';
 
 /** A manifest that reads well and still cannot become tasks; the message is for the person who collects it. */

@@ -2,6 +2,7 @@
 import { projects } from '@service/contract';
 
 import type { Database } from '../../db/index.ts';
+import { packBulk, packImport } from '../../engine/image-rows.ts';
 import type { Api } from '../../http/index.ts';
 import { openProject } from '../access.ts';
 import * as datasets from '../datasets.ts';
@@ -22,7 +23,7 @@ export function datasetRoutes(api: Api, { db, unlimited }: { db: Database; unlim
   api.serve(projects.createDataset, ({ user, params, body }) =>
     datasets.createDataset(db, user, params.project_id, body),
   );
-  api.serve(projects.importDataset, ({ user, params, body }) =>
+  api.servePacked(projects.importDataset, packImport, ({ user, params, body }) =>
     datasets.importDataset(unlimited, user, params.project_id, body),
   );
 
@@ -76,8 +77,8 @@ function imageRoutes(api: Api, db: Database, unlimited: Database): void {
   api.serve(projects.nonProcessedImages, ({ user, params, query, body }) =>
     checks.nonProcessedImages(db, user, { ...params, ...query }, body),
   );
-  api.serve(projects.changeImages, async ({ user, params, body }) =>
-    images.changeImages(db, await open(db, user, params.project_id, params.dataset_id, 'rw'), body),
+  api.servePacked(projects.changeImages, packBulk, async ({ user, params, body: { rest, texts } }) =>
+    images.changeImages(db, await open(db, user, params.project_id, params.dataset_id, 'rw'), rest, texts[0]),
   );
   api.serve(projects.exportImages, async ({ user, params, query, body }) => {
     const dataset = await open(db, user, params.project_id, params.dataset_id, 'r');

@@ -6,15 +6,9 @@
  */
 import { type RawBuilder, sql } from 'kysely';
 
-import {
-  type Image,
-  type ImageCreate,
-  type ImageFilters,
-  NumberAsWritten,
-  type Scalar,
-  type TaskType,
-} from '@service/contract';
+import type { Image, ImageCreate, ImageFilters, Scalar, TaskType } from '@service/contract';
 
+import { imageRows, type ImageRows } from '../../engine/image-rows.ts';
 import type { Executor } from './access.ts';
 
 /** Images in the filter's own words: with the status of a task as an attribute. */
@@ -135,65 +129,37 @@ export const facetsOf = (db: Executor, datasetId: number) =>
     .where('dataset_id', '=', datasetId)
     .execute() as Promise<{ kind: 'attribute' | 'type'; key: string; value: Scalar; num_images: number }[]>;
 
-const FEW = 20;
-
-/** The tags of many images: each value is asked for once. The database computes them itself for a few. */
-async function tagsOf(
-  db: Executor,
-  datasetId: number,
-  images: ImageCreate[],
-): Promise<(image: ImageCreate) => string | null> {
-  if (images.length <= FEW) return () => null;
-  const known = new Map<string, string>();
-  const written = (value: Scalar) => (value instanceof NumberAsWritten ? value.source : String(value));
-  const attributeKey = (key: string, value: Scalar) =>
-    `${typeof value === 'string' ? 's' : 'n'}${key}\u001f${written(value)}`;
-  const typeKey = (key: string) => `t${key}`;
-  const asked: (readonly [key: string, value: Scalar | null])[] = [];
-  const names: string[] = [];
-  const ask = (name: string, key: string, value: Scalar | null) => {
-    if (known.has(name)) return;
-    known.set(name, '');
-    names.push(name);
-    asked.push([key, value]);
-  };
-  for (const { attributes, types } of images) {
-    for (const key in attributes) ask(attributeKey(key, attributes[key]!), key, attributes[key]!);
-    for (const key in types) if (types[key]) ask(typeKey(key), key, null);
-  }
-  const { rows } = await sql<{ tag: string }>`
-    select (case when pair -> 1 = 'null'::jsonb then image_type_tag(${datasetId}, pair ->> 0, true)
-                 else image_attribute_tag(${datasetId}, pair ->> 0, pair -> 1) end)::text as tag
-    from jsonb_array_elements(${JSON.stringify(asked)}::jsonb) with ordinality as list (pair, number)
-    order by number`.execute(db);
-  for (const [index, { tag }] of rows.entries()) known.set(names[index]!, tag);
-  return ({ attributes, types }) => {
-    const tags: string[] = [];
-    for (const key in attributes) tags.push(known.get(attributeKey(key, attributes[key]!))!);
-    for (const key in types) if (types[key]) tags.push(known.get(typeKey(key))!);
-    return `{${tags.join(',')}}`;
-  };
+/** The tags of all values, in their order. */
+async function tagsOf(db: Executor, datasetId: number, values: Uint8Array): Promise<string> {
+  const { rows } = await sql<{ tags: string }>`
+    select coalesce(array_agg(case when pair -> 1 = 'null'::jsonb then image_type_tag(${datasetId}, pair ->> 0, true)
+                                   else image_attribute_tag(${datasetId}, pair ->> 0, pair -> 1) end order by number), '{}')::text as tags
+    from jsonb_array_elements(${values}::json::jsonb) with ordinality as list (pair, number)`.execute(db);
+  return rows[0]!.tags;
 }
 
-/** Adds images to the end of the list, in order. Fails on one that is there, by the constraint images_zarr_url_unique. */
-export async function insertImages(db: Executor, datasetId: number, images: ImageCreate[]): Promise<void> {
-  const tags = await tagsOf(db, datasetId, images);
-  for (let start = 0; start < images.length; start += BATCH) {
-    const batch = images.slice(start, start + BATCH).map((image) => ({ ...image, tags: tags(image) }));
+/** Adds rows to the end of the list, in order. Fails on one that is there, by the constraint images_zarr_url_unique. */
+export async function insertRows(db: Executor, datasetId: number, { values, batches }: ImageRows): Promise<void> {
+  const tags = await tagsOf(db, datasetId, values);
+  for (const { count, text } of batches) {
     // one statement for thousands of rows, which travel as one JSON text
     await sql`
       with place as (
-        update datasets set next_position = next_position + ${batch.length}::int
-        where id = ${datasetId} returning id, next_position - ${batch.length}::int as first
-      )
+        update datasets set next_position = next_position + ${count}::int
+        where id = ${datasetId} returning id, next_position - ${count}::int as first
+      ), known as materialized (select ${tags}::bigint[] as tags)
       insert into images (dataset_id, position, zarr_url, origin, attributes, types, tags)
-      select place.id, place.first + image.number - 1, image.zarr_url, image.origin, image.attributes, image.types, image.tags
-      from place, rows from (
-        json_to_recordset(${JSON.stringify(batch)}::json)
-          as (zarr_url text, origin text, attributes jsonb, types jsonb, tags bigint[])
+      select place.id, place.first + image.number - 1, image.zarr_url, image.origin, image.attributes, image.types,
+        array(select known.tags[number + 1] from unnest(image.tags) as number)
+      from place, known, rows from (
+        json_to_recordset(${text}::json)
+          as (zarr_url text, origin text, attributes jsonb, types jsonb, tags int[])
       ) with ordinality as image (zarr_url, origin, attributes, types, tags, number)`.execute(db);
   }
 }
+
+export const insertImages = (db: Executor, datasetId: number, images: ImageCreate[]): Promise<void> =>
+  insertRows(db, datasetId, imageRows(images));
 
 const lockedDataset = (datasetId: number) => sql`(select id from datasets where id = ${datasetId} for no key update)`;
 
@@ -231,16 +197,19 @@ export interface ImageChanges {
   set_types: Record<string, boolean>;
 }
 
-/** The images meant by a request for many: those named, and of these those that pass the filters. */
-function chosen(datasetId: number, zarrUrls: string[] | undefined, filters: ImageFilters) {
-  const named = zarrUrls === undefined ? sql`true` : sql`images.zarr_url = any(${zarrUrls})`;
+/** The images meant by a request for many: those named, as a JSON list, and of these those that pass the filters. */
+function chosen(datasetId: number, zarrUrls: Uint8Array | undefined, filters: ImageFilters) {
+  const named =
+    zarrUrls === undefined
+      ? sql`true`
+      : sql`images.zarr_url = any(array(select json_array_elements_text(${zarrUrls}::json)))`;
   return sql`images.dataset_id = ${lockedDataset(datasetId)} and ${named} and ${conditions(datasetId, filters)}`;
 }
 
 export async function changeImages(
   db: Executor,
   datasetId: number,
-  zarrUrls: string[] | undefined,
+  zarrUrls: Uint8Array | undefined,
   filters: ImageFilters,
   changes: ImageChanges,
 ): Promise<number> {
@@ -255,7 +224,7 @@ export async function changeImages(
 export async function removeImages(
   db: Executor,
   datasetId: number,
-  zarrUrls: string[] | undefined,
+  zarrUrls: Uint8Array | undefined,
   filters: ImageFilters,
 ): Promise<number> {
   const { rows } = await sql<{ count: number }>`

@@ -1,0 +1,97 @@
+/** Reads JSON bodies: what is not UTF-8, too deep or not JSON is refused before anything else looks at it. */
+import { isUtf8 } from 'node:buffer';
+
+import { type Operation, type Outcome, parseJson, readBody } from '@service/contract';
+
+import { invalid, refuse, type Refusal } from '../refusal.ts';
+import type { Pack, Packed } from './pack.ts';
+import { jsonScanner } from './scan.ts';
+
+function invalidJson(error: Error, text: string): Refusal {
+  const position = /position (\d+)/.exec(error.message)?.[1];
+  const offset = position === undefined ? text.length : Number(position);
+  return refuse(422, [{ type: 'json_invalid', loc: ['body', offset], msg: 'The body is not valid JSON.' }]);
+}
+
+/** Escapes that may stand for text the database cannot store; most bodies have none, and need no second look. */
+const DOUBTFUL = /\\u(0000|d[89a-f])/i;
+
+export type ParsedBody = { value: unknown; doubtful: boolean } | { refusal: Refusal };
+
+export type Decoded = { text: string } | { refusal: Refusal };
+
+/** Without the mark that some programs put in front. */
+export function decode(bytes: Uint8Array): Decoded {
+  if (!isUtf8(bytes)) return { refusal: refuse(400, 'The body is not UTF-8 text. Send JSON encoded as UTF-8.') };
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
+  return { text: text.startsWith('\uFEFF') ? text.slice(1) : text };
+}
+
+/** `parse` is JSON.parse where only the syntax counts. */
+function parseText(text: string, parse: (text: string) => unknown = parseJson): ParsedBody {
+  if (text === '') return { value: undefined, doubtful: false };
+  try {
+    return { value: parse(text), doubtful: DOUBTFUL.test(text) };
+  } catch (error) {
+    return { refusal: invalidJson(error as Error, text) };
+  }
+}
+
+/** JSON from anywhere. */
+export function parseJsonBody(bytes: Uint8Array): ParsedBody {
+  const refusal = jsonScanner(Infinity)(bytes);
+  const decoded = refusal ? { refusal } : decode(bytes);
+  return 'refusal' in decoded ? decoded : parseText(decoded.text);
+}
+
+/** What is wrong with the syntax of a body that is not going to be read. */
+export function syntaxProblem(bytes: Uint8Array): Refusal | undefined {
+  const decoded = decode(bytes);
+  const parsed = 'refusal' in decoded ? decoded : parseText(decoded.text, JSON.parse);
+  return 'refusal' in parsed ? parsed.refusal : undefined;
+}
+
+const isBad = (text: string) => text.includes('\u0000') || !text.isWellFormed();
+
+/**
+ * Where a value holds text that the database cannot store: U+0000, or half of a surrogate pair. Schemas look at the texts
+ * they know; this looks at everything, keys and free-form objects included.
+ */
+export function unstorableText(value: unknown): (string | number)[] | undefined {
+  if (typeof value === 'string') return isBad(value) ? [] : undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) {
+      const found = unstorableText(value[index]);
+      if (found) return [index, ...found];
+    }
+    return undefined;
+  }
+  for (const key of Object.keys(value)) {
+    if (isBad(key)) return [];
+    const found = unstorableText((value as Record<string, unknown>)[key]);
+    if (found) return [key, ...found];
+  }
+  return undefined;
+}
+
+const UNSTORABLE = 'Value error, Remove the characters that cannot be stored: U+0000, or half of a surrogate pair.';
+
+export type BodyReading = { refusal: Refusal } | Outcome<Packed>;
+
+/** Reads a body that was looked at while it arrived, with the schema of its operation. */
+export function readJson(
+  operation: Operation,
+  decoded: Decoded,
+  pack: Pack | undefined,
+  parse: (text: string) => unknown = parseJson,
+): BodyReading {
+  const parsed = 'refusal' in decoded ? decoded : parseText(decoded.text, parse);
+  if ('refusal' in parsed) return parsed;
+  const bad = parsed.doubtful ? unstorableText(parsed.value) : undefined;
+  if (bad) return { refusal: invalid([{ type: 'value_error', loc: ['body', ...bad], msg: UNSTORABLE }]) };
+  return packed(readBody(operation, parsed.value), pack);
+}
+
+export const packed = (outcome: Outcome<unknown>, pack: Pack | undefined): Outcome<Packed> =>
+  'entries' in outcome ? outcome : { value: pack ? pack(outcome.value as never) : { rest: outcome.value, texts: [] } };

@@ -1,0 +1,51 @@
+/**
+ * Bodies stay where they are until somebody takes them (take.ts), whatever their type and wherever they are sent to. When
+ * the answer is given before a body is read, the connection ends with it, unless so little is left that it does not matter.
+ */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { IncomingMessage } from 'node:http';
+
+const LITTLE = 64 * 1024;
+
+/** A connection that ends while its client still sends is reset, and the answer lost: so it ends a little later. */
+const LINGER_MS = 1000;
+/** Of so many connections at a time what is left is thrown away meanwhile. Others wait for their client to notice. */
+const MOST_DRAINED = 64;
+
+function leavesMuch({ raw }: FastifyRequest): boolean {
+  if (raw.complete) return false;
+  return raw.headers['transfer-encoding'] !== undefined || Number(raw.headers['content-length'] ?? 0) > LITTLE;
+}
+
+/** Ends the connections of bodies that are not read to their end. */
+function createLingering() {
+  let drained = 0;
+  return (raw: IncomingMessage): void => {
+    const { socket } = raw;
+    socket.destroySoon = () => {
+      const drains = drained < MOST_DRAINED;
+      if (drains) drained++;
+      const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+      socket.once('close', () => {
+        clearTimeout(timer);
+        if (drains) drained--;
+      });
+      socket.end();
+      if (drains) raw.resume();
+      else raw.pause();
+    };
+  };
+}
+
+export function leaveBodies(app: FastifyInstance): void {
+  const linger = createLingering();
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_, __, done) => done(null));
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (leavesMuch(request)) {
+      reply.header('connection', 'close');
+      linger(request.raw);
+    }
+    done(null, payload);
+  });
+}

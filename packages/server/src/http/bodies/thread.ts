@@ -1,0 +1,76 @@
+/**
+ * What runs in a thread that reads long bodies: it parses, validates and packs one after the other, and hands the results
+ * over as bytes.
+ */
+import { readSync } from 'node:fs';
+import { parentPort } from 'node:worker_threads';
+
+import { type Operation, parseLongJson, type ValidationEntry } from '@service/contract';
+
+import { refuse } from '../refusal.ts';
+import { decode, type Decoded, readJson } from './json.ts';
+import type { Pack, Packs } from './pack.ts';
+import { jsonScanner } from './scan.ts';
+
+export interface Task {
+  operation: string;
+  /** An open file of this process, and how much of it is the body. */
+  fd: number;
+  length: number;
+  /** What may be left of the body as objects. */
+  mostValues: number;
+}
+
+/** `rest` is JSON, empty for no body at all. */
+export type ThreadAnswer =
+  | { refusal: { status: number; body: Record<string, unknown> } }
+  | { entries: ValidationEntry[] }
+  | { rest: Uint8Array; texts: Uint8Array[] }
+  | { failure: string };
+
+function contentOf({ fd, length }: Task): Decoded {
+  const bytes = new Uint8Array(length);
+  for (let at = 0; at < length;) {
+    const read = readSync(fd, bytes, at, length - at, at);
+    if (read === 0) throw new Error('The file of a body is shorter than the body');
+    at += read;
+  }
+  const decoded = decode(bytes);
+  // given back at once: its values are about to need the room
+  bytes.buffer.transfer(0);
+  return decoded;
+}
+
+function read(operation: Operation, task: Task, pack: Pack | undefined): ThreadAnswer {
+  const reading = readJson(operation, contentOf(task), pack, parseLongJson);
+  if ('refusal' in reading) return { refusal: { status: reading.refusal.status, body: reading.refusal.body } };
+  if ('entries' in reading) return reading;
+  const { rest, texts } = reading.value;
+  const text = rest === undefined ? new Uint8Array() : new TextEncoder().encode(JSON.stringify(rest));
+  const refusal = pack ? jsonScanner(task.mostValues)(text) : undefined;
+  return refusal ? { refusal: { status: refusal.status, body: refusal.body } } : { rest: text, texts };
+}
+
+export function readBodies(operations: Operation[], packs: Packs): void {
+  const known = new Map(operations.map((operation) => [operation.id, operation]));
+  parentPort!.on('message', (task: Task) => {
+    let answer: ThreadAnswer;
+    try {
+      const operation = known.get(task.operation);
+      answer = operation
+        ? read(operation, task, packs[task.operation])
+        : { failure: `Nobody knows the operation ${task.operation}` };
+    } catch (error) {
+      answer = { failure: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    }
+    const handed = 'rest' in answer ? [answer.rest, ...answer.texts] : [];
+    parentPort!.postMessage(
+      answer,
+      handed.map((bytes) => bytes.buffer as ArrayBuffer),
+    );
+  });
+}
+
+/** Refusals again, on the other side. */
+export const refusalOf = ({ status, body }: { status: number; body: Record<string, unknown> }) =>
+  refuse(status, body['detail'] as object);

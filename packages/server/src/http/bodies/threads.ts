@@ -1,0 +1,147 @@
+/**
+ * The threads that read long bodies, one for those of ordinary length and one for the longest, so that an import keeps
+ * nobody else waiting. They start when they are needed and end when they have nothing to do. People take turns.
+ */
+import { Worker } from 'node:worker_threads';
+
+import { refuse } from '../refusal.ts';
+import type { Task, ThreadAnswer } from './thread.ts';
+
+/** Beyond this a body waits for the thread of the longest ones. */
+const LONG = 8 * 2 ** 20;
+/** A thread with more has been given something that grows without end; it fails alone. */
+const MEMORY_MB = { ordinary: 128, long: 256 };
+const YOUNG_MEMORY_MB = 16;
+const LONGEST_READING_MS = 60_000;
+/** The memory of a long body is given back soon. */
+const IDLE_MS = { ordinary: 60_000, long: 2000 };
+
+interface Waiting {
+  task: Task;
+  resolve(answer: ThreadAnswer): void;
+  reject(reason: unknown): void;
+}
+
+/** First in, first out for each person, and the people in turn. */
+function createQueue() {
+  const byPerson = new Map<number, Waiting[]>();
+  return {
+    add(person: number, waiting: Waiting): void {
+      const own = byPerson.get(person);
+      if (own) own.push(waiting);
+      else byPerson.set(person, [waiting]);
+    },
+    next(): Waiting | undefined {
+      const [first] = byPerson;
+      if (!first) return undefined;
+      const [person, own] = first;
+      byPerson.delete(person);
+      const waiting = own.shift();
+      if (own.length > 0) byPerson.set(person, own);
+      return waiting;
+    },
+  };
+}
+
+const TOO_MUCH = () =>
+  refuse(
+    413,
+    'Reading this body needs more memory or time than is allowed. Send it in parts, or ask an administrator.',
+  );
+const CLOSING = () => refuse(503, 'The service is stopping. Try again in a moment.', { 'retry-after': '5' });
+
+interface Lane {
+  read(person: number, task: Task): Promise<ThreadAnswer>;
+  close(): Promise<void>;
+}
+
+function createLane(entry: URL, kind: 'ordinary' | 'long'): Lane {
+  const queue = createQueue();
+  let worker: Worker | undefined;
+  let current: Waiting | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  function start(): Worker {
+    const started = new Worker(entry, {
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB[kind], maxYoungGenerationSizeMb: YOUNG_MEMORY_MB },
+    });
+    started.unref();
+    started.on('message', (answer: ThreadAnswer) => settle((waiting) => waiting.resolve(answer)));
+    started.on('error', (error: NodeJS.ErrnoException) => {
+      if (started !== worker) return;
+      worker = undefined;
+      settle((waiting) => waiting.reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? TOO_MUCH() : error));
+    });
+    started.on('exit', () => {
+      if (started !== worker) return;
+      worker = undefined;
+      settle((waiting) => waiting.reject(new Error('A thread that reads bodies ended')));
+    });
+    return started;
+  }
+
+  function end(): Promise<unknown> {
+    const ended = worker;
+    worker = undefined;
+    return ended?.terminate() ?? Promise.resolve();
+  }
+
+  function after(milliseconds: number, work: () => void): void {
+    clearTimeout(timer);
+    timer = setTimeout(work, milliseconds);
+    timer.unref();
+  }
+
+  function settle(how: (waiting: Waiting) => void): void {
+    const done = current;
+    current = undefined;
+    after(IDLE_MS[kind], () => void end());
+    if (done) how(done);
+    advance();
+  }
+
+  function advance(): void {
+    if (current || closed) return;
+    current = queue.next();
+    if (!current) return;
+    worker ??= start();
+    after(LONGEST_READING_MS, () => {
+      // its file is closed when the request is answered, so the thread has to be over by then
+      void end().then(() => settle((waiting) => waiting.reject(TOO_MUCH())));
+    });
+    worker.postMessage(current.task);
+  }
+
+  return {
+    read: (person, task) =>
+      new Promise((resolve, reject) => {
+        if (closed) return reject(CLOSING());
+        queue.add(person, { task, resolve, reject });
+        advance();
+      }),
+    async close() {
+      closed = true;
+      clearTimeout(timer);
+      await end();
+      for (let left = current ?? queue.next(); left; left = queue.next()) left.reject(CLOSING());
+    },
+  };
+}
+
+export interface ReadingThreads {
+  read(person: number, task: Task): Promise<ThreadAnswer>;
+  close(): Promise<void>;
+}
+
+export function createReadingThreads(entry: URL): ReadingThreads {
+  const ordinary = createLane(entry, 'ordinary');
+  const long = createLane(entry, 'long');
+  return {
+    read: (person, task) => (task.length > LONG ? long : ordinary).read(person, task),
+    async close() {
+      await Promise.all([ordinary.close(), long.close()]);
+    },
+  };
+}
