@@ -10,7 +10,7 @@ import {
   authenticator,
   createProvider,
   createTokens,
-  findActiveUser,
+  createUnderWay,
   oauthRoutes,
   type Provider,
 } from './accounts/index.ts';
@@ -169,8 +169,11 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
     trustedProxies: appSettings.SERVICE_TRUSTED_PROXIES,
     largestUpload: appSettings.SERVICE_MAX_UPLOAD_SIZE,
   });
+  const underWay = createUnderWay(database.db, logging.logger('accounts'));
+  app.addHook('onClose', () => underWay.close());
   const api = createApi(app, {
-    authenticate: authenticator(tokens, (userId) => findActiveUser(database.pool, userId)),
+    authenticate: authenticator(tokens, database),
+    hold: (caller, end) => underWay.hold(caller, end),
     bodyLimits: {
       ordinary: appSettings.SERVICE_MAX_BODY_SIZE,
       images: appSettings.SERVICE_MAX_IMAGES_BODY_SIZE,
@@ -180,7 +183,7 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
     besidePages: parts.withPages ?? false,
   });
   serviceRoutes(api, parts);
-  accountRoutes(api, { db: database.db, tokens, app: appSettings });
+  accountRoutes(api, { db: database.db, tokens, underWay, app: appSettings });
   const projectParts = { db: database.db, defaultGroup: appSettings.SERVICE_DEFAULT_GROUP_NAME };
   projectRoutes(api, projectParts);
   workflowRoutes(api, projectParts);

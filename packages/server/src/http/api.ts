@@ -7,16 +7,16 @@
  * then the function. Handlers see values that are valid and typed.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
-import type { Readable } from 'node:stream';
 import { z } from 'zod';
 
 import { type BodySize, type Operation, pageProblem, pageQuery, readRequest } from '@service/contract';
 
-import { accessProblem, type Caller } from './access.ts';
+import { accessProblem, type Caller, scopeProblem } from './access.ts';
 import { parseMultipart } from './form-body.ts';
 import { unstorableText } from './json-body.ts';
 import { invalid, refuse, type Refusal } from './refusal.ts';
 import { browserProblem, cookieProblem, unsafeGetProblem } from './same-site.ts';
+import { Streamed, whileTokenStands } from './streamed.ts';
 
 interface Call<Params, Query, Body> {
   params: Params;
@@ -24,17 +24,6 @@ interface Call<Params, Query, Body> {
   body: Body;
   request: FastifyRequest;
   reply: FastifyReply;
-}
-
-/** An answer that is written while it is read, for what is too large to hold at once. */
-export class Streamed {
-  readonly body: Readable;
-  readonly headers: Record<string, string>;
-
-  constructor(body: Readable, headers: Record<string, string> = {}) {
-    this.body = body;
-    this.headers = headers;
-  }
 }
 
 type Answered<Answer> = Promise<Answer | Streamed> | Answer | Streamed;
@@ -47,7 +36,7 @@ export interface Api {
   /** An operation that needs a caller. */
   serve<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A>(
     operation: Operation<P, Q, B, A>,
-    handler: Handler<P, Q, B, A, Pick<Caller, 'user' | 'expires'>>,
+    handler: Handler<P, Q, B, A, { user: Caller['user']; caller: Caller }>,
   ): void;
   /** An operation that anyone may call. */
   serveAnyone<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A>(
@@ -61,6 +50,8 @@ export interface Api {
 export interface ApiOptions {
   bodyLimits: Record<BodySize, number>;
   authenticate(headers: FastifyRequest['headers']): Promise<Caller | undefined>;
+  /** Calls `end` when the token of a caller has ended; gives back what lets go. */
+  hold(caller: Caller, end: () => void): () => void;
   /** Tests let every answer be compared with its schema. */
   checkAnswers?: boolean;
   /** Pages are on the same origin, so that a script in one of them could call what only forms of the client may. */
@@ -100,6 +91,9 @@ async function bodyOf(operation: Operation, request: FastifyRequest): Promise<un
   return request.body ?? {};
 }
 
+/** What ends tokens is short, and answers also where it ends its own. */
+const isHeld = (operation: Operation) => operation.scope !== 'session';
+
 const PageQuery = z.object(pageQuery);
 
 /** Page numbers are judged before the rest, in words. */
@@ -128,6 +122,7 @@ export function createApi(app: FastifyInstance, options: ApiOptions): Api {
     const caller = await options.authenticate(request.headers);
     const problem =
       accessProblem(operation.access, caller) ??
+      scopeProblem(operation.scope, caller) ??
       (operation.unsafeGet ? unsafeGetProblem(request.headers) : undefined) ??
       (operation.unsafeGet && options.besidePages && caller?.via === 'cookie'
         ? browserProblem(request.headers)
@@ -160,8 +155,15 @@ export function createApi(app: FastifyInstance, options: ApiOptions): Api {
         if ('entries' in read) throw invalid(read.entries);
         // a large body is held once, in its validated form
         request.body = undefined;
-        const call = { ...read.value, request, reply, user: caller?.user, expires: caller?.expires };
-        const answer = await handler(call as never);
+        const call = { ...read.value, request, reply, caller, user: caller?.user };
+        const work = () => handler(call as never);
+        const answer = await (caller && isHeld(operation)
+          ? whileTokenStands(
+              (end) => options.hold(caller, end),
+              work,
+              () => reply.raw.destroy(),
+            )
+          : work());
         const { status, mediaType } = operation.answer;
         if (answer instanceof Streamed) {
           reply.code(status).headers({ 'content-type': mediaType, ...answer.headers });

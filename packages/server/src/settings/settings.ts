@@ -64,6 +64,7 @@ const appReaders = (embedded: boolean) => ({
   SERVICE_MAX_IMAGES_BODY_SIZE: size(128 * MEBIBYTE),
   SERVICE_MAX_UPLOAD_SIZE: size(512 * MEBIBYTE),
   SERVICE_TRUSTED_PROXIES: anyText,
+  SERVICE_MAX_TOKEN_DAYS: integer(366, 1),
   SERVICE_PACKAGE_INDEX: packageIndex,
   SERVICE_MAX_NUM_THREADS: integer(12, 1),
   SERVICE_MAX_UNITS_PER_TASK: integer(1_000_000, 1),
