@@ -1,8 +1,12 @@
 /** Tokens end: what ends them, what stays, and what is under way with them. */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
-import { request as httpRequest } from 'node:http';
+import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import { createTokens } from '../../src/accounts/index.ts';
@@ -164,29 +168,32 @@ describe('what is under way', () => {
     job = await addJob(service, { project_id: project });
     const folder = mkdtempSync(join(tmpdir(), 'service-download-'));
     // more than the buffers on the way hold
-    writeFileSync(join(folder, 'large'), Buffer.alloc(64 * 2 ** 20, 7));
+    writeFileSync(join(folder, 'large'), randomBytes(64 * 2 ** 20));
     await service.database.db.updateTable('jobs').set({ working_dir: folder }).where('id', '=', job).execute();
   });
 
-  /** Opens an answer and reads the beginning only. */
-  async function open(url: string, token: string): Promise<{ over: Promise<'ended' | 'broken'> }> {
-    const { promise: over, resolve } = Promise.withResolvers<'ended' | 'broken'>();
-    await new Promise<void>((begun, failed) => {
-      const request = httpRequest(url, { headers: { authorization: `Bearer ${token}` } }, (answer) => {
-        if (answer.statusCode !== 200) return failed(new Error(`status ${answer.statusCode}`));
-        answer.once('end', () => resolve('ended'));
-        answer.once('error', () => resolve('broken'));
-        answer.once('data', () => {
-          answer.pause();
-          begun();
-          // an end is only seen by those who read on
-          if (url.endsWith('/events/')) answer.resume();
-        });
-      });
+  /** Opens an answer and reads the beginning only, or, of a stream of events, all. */
+  async function open(url: string, token: string): Promise<{ isOpen(): boolean; over(): Promise<'ended' | 'broken'> }> {
+    const { promise: end, resolve } = Promise.withResolvers<'ended' | 'broken'>();
+    const answer = await new Promise<IncomingMessage>((begun, failed) => {
+      const request = httpRequest(url, { headers: { authorization: `Bearer ${token}` } }, begun);
       request.on('error', failed);
       request.end();
     });
-    return { over };
+    expect(answer.statusCode).toBe(200);
+    answer.once('end', () => resolve('ended'));
+    answer.once('error', () => resolve('broken'));
+    await once(answer, 'data');
+    if (!url.endsWith('/events/')) answer.pause();
+    return {
+      isOpen: () => !answer.destroyed && !answer.complete,
+      async over() {
+        // who has stopped reading sees the end only after what is on the way
+        await sleep(1500);
+        answer.resume();
+        return end;
+      },
+    };
   }
 
   const KINDS = [
@@ -198,7 +205,7 @@ describe('what is under way', () => {
     const token = await service.login(owner.email, 'some-password');
     const { over } = await open(service.url + path(), token);
     await service.withToken(token).post(EVERYWHERE);
-    expect(await over).toBe(how);
+    expect(await over()).toBe(how);
   });
 
   it.each(KINDS)('%s ends with the personal token, and not with another one', async (_, path, how) => {
@@ -217,13 +224,10 @@ describe('what is under way', () => {
     );
     const [one, other] = await Promise.all(made.map(({ token }) => open(service.url + path(), token)));
     await client.delete(`/auth/current-user/token/${made[0]!.id}/`);
-    expect(await one!.over).toBe(how);
-    let isOver = false;
-    void other!.over.then(() => (isOver = true));
-    await new Promise((resolve) => setTimeout(resolve, 1500));
-    expect(isOver).toBe(false);
+    expect(await one!.over()).toBe(how);
+    expect(other!.isOpen()).toBe(true);
     await client.delete(`/auth/current-user/token/${made[1]!.id}/`);
-    expect(await other!.over).toBe(how);
+    expect(await other!.over()).toBe(how);
   });
 
   it('ends too when another process ended the session', async () => {
@@ -240,7 +244,7 @@ describe('what is under way', () => {
       const token = await service.login(owner.email, 'some-password');
       const { over } = await open(`${url}/api/v2/project/${project}/events/`, token);
       await service.withToken(token).post(EVERYWHERE);
-      expect(await over).toBe('ended');
+      expect(await over()).toBe('ended');
       expect((await clientOf(url, token).get(ME)).status).toBe(401);
     } finally {
       await second.close();
@@ -257,7 +261,7 @@ describe('what is under way', () => {
     const administrator = await service.person({ patch: { is_superuser: true } });
     const impersonated = await administrator.client.get(`/admin/v2/impersonate/${person.id}/`);
     const waiting = service.withToken(impersonated.body.access_token as string).patch(ME, { slurm_accounts: ['a'] });
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await sleep(300);
     await administrator.client.post(EVERYWHERE);
     expect((await waiting).status).toBe(401);
     unblock();
