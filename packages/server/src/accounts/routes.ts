@@ -6,6 +6,7 @@ import { accounts } from '@service/contract';
 import type { Database } from '../db/index.ts';
 import { type Api, type Caller, invalid } from '../http/index.ts';
 import type { Settings } from '../settings/index.ts';
+import { createDevices } from './devices.ts';
 import * as groups from './groups.ts';
 import { makeToken, revokeToken } from './personal-tokens.ts';
 import * as resources from './resources.ts';
@@ -22,6 +23,8 @@ import { usersCsv } from './users-csv.ts';
 import { viewerPaths } from './viewer-paths.ts';
 
 const IMPERSONATION_SECONDS = 7200;
+/** Answered by a login, and shown again with the next. */
+const DEVICE_HEADER = 'x-known-device';
 
 export interface AccountParts {
   db: Database;
@@ -43,9 +46,13 @@ const bearer = (access_token: string) => ({ access_token, token_type: 'bearer' }
 function sessionRoutes(api: Api, { db, tokens, app }: AccountParts): void {
   if (app.SERVICE_DISABLE_BASIC_AUTH === 'false') {
     const throttle = createThrottle(sleep);
+    const devices = createDevices(app.JWT_SECRET_KEY ?? '');
     api.serveAnyone(accounts.login, async ({ body, request, reply }) => {
-      const account = await signIn(db, throttle, { ...body, address: request.ip });
-      reply.header('cache-control', 'no-store');
+      const name = body.username.toLowerCase();
+      const device = await devices.read([request.headers[DEVICE_HEADER]].flat()[0], name);
+      const { username, password } = body;
+      const account = await signIn(db, throttle, { username, password, address: request.ip, device });
+      reply.header('cache-control', 'no-store').header(DEVICE_HEADER, await devices.note(name));
       return bearer(await tokens.issue(account.id, app.JWT_EXPIRE_SECONDS, account));
     });
   }

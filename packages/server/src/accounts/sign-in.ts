@@ -6,8 +6,9 @@ import { type Caller, refuse } from '../http/index.ts';
 import { checkPassword, hashPassword, isOutdated } from './passwords.ts';
 import { createPersonalTokens } from './personal-tokens.ts';
 import * as store from './store/users.ts';
-import type { Throttle } from './throttle.ts';
+import type { From, Throttle } from './throttle.ts';
 import type { Counted, Tokens } from './tokens.ts';
+import { DISPLACED } from './turns.ts';
 
 /** The name existing clients use. */
 export const LOGIN_COOKIE = 'fastapiusersauth';
@@ -16,17 +17,18 @@ export const LOGIN_COOKIE = 'fastapiusersauth';
 export async function signIn(
   db: Database,
   throttle: Throttle,
-  { username, password, address }: { username: string; password: string; address: string },
+  { username, password, ...from }: { username: string; password: string } & Omit<From, 'account'>,
 ): Promise<Counted> {
-  const signedIn = await throttle.attempt(username.toLowerCase(), address, async () => {
+  const signedIn = await throttle.attempt({ ...from, account: username.toLowerCase() }, async (standing) => {
     const account = username.includes('\u0000') ? undefined : await store.findCredentials(db, username);
-    const right = await checkPassword(password, account?.hashed_password);
+    const right = await checkPassword(password, account?.hashed_password, standing);
+    if (right === DISPLACED) return DISPLACED;
     if (!right || !account?.is_active) return undefined;
     if (isOutdated(account.hashed_password)) await store.improveHash(db, account, await hashPassword(password));
     return { id: account.id, generation: account.token_generation };
   });
   if (signedIn === 'busy') {
-    throw refuse(429, 'Too many failed attempts at the same time. Wait some seconds and try again.', {
+    throw refuse(429, 'Too many attempts to sign in at the same time. Wait some seconds and try again.', {
       'retry-after': '5',
     });
   }
