@@ -2,6 +2,7 @@
 export * as accounts from './accounts/operations.ts';
 export * from './accounts/profile.ts';
 export * from './accounts/resource.ts';
+export * from './accounts/token.ts';
 export * from './accounts/user.ts';
 export * from './csv.ts';
 export * from './jobs/accounting.ts';

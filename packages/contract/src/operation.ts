@@ -13,6 +13,13 @@ import { z } from 'zod';
 /** Who may call, each level stricter than the one before, except that a superuser needs neither verification nor profile. */
 export type Access = 'anonymous' | 'active' | 'verified' | 'reader' | 'member' | 'superuser';
 
+/** What a token that a person made for a program may do, each scope more than the one before. */
+export const TOKEN_SCOPES = ['read', 'run', 'everything'] as const;
+export type TokenScope = (typeof TOKEN_SCOPES)[number];
+
+/** What a caller's token must allow. `session`: no such token is enough, the person has to sign in. */
+export type NeededScope = TokenScope | 'session';
+
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** How large a body may be; the sizes are settings. */
@@ -28,6 +35,7 @@ export interface Operation<
   method: Method;
   path: string;
   access: Access;
+  scope: NeededScope;
   tag: string;
   summary: string;
   description?: string;
@@ -53,6 +61,8 @@ interface Definition<Params extends z.ZodType, Query extends z.ZodType, Body ext
   method: Method;
   path: string;
   access: Access;
+  /** Left out: a GET that changes nothing reads, and all else needs a token for everything. */
+  scope?: NeededScope;
   tag: string;
   summary: string;
   description?: string;
@@ -79,6 +89,7 @@ export function operation<
   const { params, query, body, form, optionalBody, bodySize, answer, mediaType, refusals, ...rest } = definition;
   return {
     ...rest,
+    scope: definition.scope ?? (definition.method === 'GET' && !definition.unsafeGet ? 'read' : 'everything'),
     params: params ?? (none as unknown as Params),
     query: query ?? (none as unknown as Query),
     body: body && { schema: body, form: form ?? false, optional: optionalBody ?? false, size: bodySize ?? 'ordinary' },

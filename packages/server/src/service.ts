@@ -10,7 +10,7 @@ import {
   authenticator,
   createProvider,
   createTokens,
-  findActiveUser,
+  createUnderWay,
   oauthRoutes,
   type Provider,
 } from './accounts/index.ts';
@@ -184,8 +184,11 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
     longestUploadSeconds: appSettings.SERVICE_MAX_UPLOAD_TIME,
     trustedProxies: appSettings.SERVICE_TRUSTED_PROXIES,
   });
+  const underWay = createUnderWay(database.db, logging.logger('accounts'));
+  app.addHook('onClose', () => underWay.close());
   const api = createApi(app, {
-    authenticate: authenticator(tokens, (userId) => findActiveUser(database.pool, userId)),
+    authenticate: authenticator(tokens, database),
+    hold: (caller, end) => underWay.hold(caller, end),
     bodies: createBodies(app, {
       limits: {
         ordinary: appSettings.SERVICE_MAX_BODY_SIZE,
@@ -201,7 +204,7 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
     besidePages: parts.withPages ?? false,
   });
   serviceRoutes(api, parts);
-  accountRoutes(api, { db: limited, tokens, app: appSettings });
+  accountRoutes(api, { db: limited, tokens, underWay, app: appSettings });
   const projectParts = { db: limited, defaultGroup: appSettings.SERVICE_DEFAULT_GROUP_NAME };
   projectRoutes(api, projectParts);
   workflowRoutes(api, projectParts);

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
-import { createThrottle } from '../src/accounts/throttle.ts';
+import { createThrottle, placeOf } from '../src/accounts/throttle.ts';
+import { createTurns, DISPLACED } from '../src/accounts/turns.ts';
+
+const HERE = '192.0.2.1';
 
 /** A throttle whose clock is ours: waiting is written down and takes no time. */
 function watched() {
@@ -9,70 +12,195 @@ function watched() {
   const throttle = createThrottle(
     (ms) => {
       waits.push(ms);
+      time += ms;
       return Promise.resolve();
     },
     () => time,
   );
   const wrong = () => Promise.resolve(undefined);
   const right = () => Promise.resolve('token');
-  return { waits, throttle, wrong, right, pass: (ms: number) => (time += ms) };
+  return { waits, throttle, wrong, right, time: () => time, pass: (ms: number) => (time += ms) };
 }
 
 describe('failed logins', () => {
-  it('are answered later and later, up to four seconds', async () => {
+  it('are answered later and later, up to three seconds', async () => {
     const { throttle, waits, wrong } = watched();
-    for (let attempt = 0; attempt < 10; attempt++) await throttle.attempt('ada', '1.1.1.1', wrong);
-    expect(waits).toEqual([0, 0, 0, 250, 500, 1000, 2000, 4000, 4000, 4000]);
+    for (let attempt = 0; attempt < 10; attempt++) await throttle.attempt({ account: 'ada', address: HERE }, wrong);
+    expect(waits).toEqual([250, 500, 1000, 2000, 3000, 3000, 3000]);
   });
 
   it('are forgotten after a right password, and after ten minutes', async () => {
     const { throttle, waits, wrong, right, pass } = watched();
-    for (let attempt = 0; attempt < 5; attempt++) await throttle.attempt('ada', '1.1.1.1', wrong);
-    expect(await throttle.attempt('ada', '1.1.1.1', right)).toBe('token');
-    await throttle.attempt('ada', '1.1.1.1', wrong);
-    expect(waits.at(-1)).toBe(0);
-    for (let attempt = 0; attempt < 5; attempt++) await throttle.attempt('ada', '1.1.1.1', wrong);
+    const fail = async (times: number) => {
+      for (let attempt = 0; attempt < times; attempt++)
+        await throttle.attempt({ account: 'ada', address: HERE }, wrong);
+      return waits.splice(0);
+    };
+    expect(await fail(4)).toEqual([250]);
+    expect(await throttle.attempt({ account: 'ada', address: HERE }, right)).toBe('token');
+    expect(await fail(4)).toEqual([250]);
     pass(10 * 60_000);
-    await throttle.attempt('ada', '1.1.1.1', wrong);
-    expect(waits.at(-1)).toBe(0);
+    expect(await fail(4)).toEqual([250]);
   });
 
   it('of one account do not slow it from elsewhere, nor other accounts', async () => {
     const { throttle, waits, wrong } = watched();
-    for (let attempt = 0; attempt < 8; attempt++) await throttle.attempt('ada', '1.1.1.1', wrong);
-    await throttle.attempt('ada', '2.2.2.2', wrong);
-    await throttle.attempt('bob', '1.1.1.1', wrong);
-    expect(waits.slice(-2)).toEqual([0, 0]);
+    for (let attempt = 0; attempt < 8; attempt++) await throttle.attempt({ account: 'ada', address: HERE }, wrong);
+    waits.length = 0;
+    await throttle.attempt({ account: 'ada', address: '192.0.2.2' }, wrong);
+    await throttle.attempt({ account: 'bob', address: HERE }, wrong);
+    expect(waits).toEqual([]);
   });
 
-  it('of many accounts slow their address', async () => {
+  it('of one account from everywhere are slowed, except where somebody has signed in to it', async () => {
+    const { throttle, waits, wrong, right } = watched();
+    await throttle.attempt({ account: 'ada', address: HERE }, right);
+    for (let host = 0; host < 40; host++)
+      await throttle.attempt({ account: 'ada', address: `198.51.100.${host}` }, wrong);
+    expect(waits).toEqual(Array<number>(10).fill(250));
+    waits.length = 0;
+    await throttle.attempt({ account: 'ada', address: HERE }, wrong);
+    expect(waits).toEqual([]);
+  });
+
+  it('from one network count together, since a machine has as many addresses of it as it likes', async () => {
     const { throttle, waits, wrong } = watched();
-    for (let attempt = 0; attempt < 25; attempt++) await throttle.attempt(`person${attempt}`, '1.1.1.1', wrong);
-    expect(waits.slice(18)).toEqual([0, 0, 250, 500, 1000, 2000, 4000]);
+    for (let host = 0; host < 5; host++)
+      await throttle.attempt({ account: 'ada', address: `2001:db8:0:1::${host}` }, wrong);
+    expect(waits).toEqual([250, 500]);
   });
 
-  it('are checked one after the other, and a long queue is turned away', async () => {
-    const { throttle, wrong } = watched();
-    for (let attempt = 0; attempt < 4; attempt++) await throttle.attempt('ada', '1.1.1.1', wrong);
-    let running = 0;
-    let most = 0;
-    const slow = async () => {
-      most = Math.max(most, ++running);
-      await new Promise((resolve) => setTimeout(resolve, 1));
-      running--;
-      return undefined;
-    };
-    const answers = await Promise.all(Array.from({ length: 40 }, () => throttle.attempt('ada', '1.1.1.1', slow)));
-    expect(most).toBe(1);
-    expect(answers.filter((answer) => answer === 'busy')).toHaveLength(20);
+  it.each([
+    ['192.0.2.1', '192.0.2.1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['2001:DB8:0:1:2:3:4:5', '2001:db8:0:1::/64'],
+    ['2001:db8:0:1::5', '2001:db8:0:1::/64'],
+    ['2001:db8::5', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['not an address', 'not an address'],
+  ])('come from a place: %s from %s', (address, place) => {
+    expect(placeOf(address)).toBe(place);
   });
 });
 
-describe('right passwords', () => {
-  it('never wait, however many come at once', async () => {
+it('a browser that has signed in before is in a line of its own', async () => {
+  const { throttle, waits, wrong, right } = watched();
+  const stuck = Array.from({ length: 50 }, () =>
+    throttle.attempt({ account: 'ada', address: HERE }, () => new Promise<undefined>(() => undefined)),
+  );
+  expect(await throttle.attempt({ account: 'ada', address: HERE, device: 'mine' }, right)).toBe('token');
+  for (let attempt = 0; attempt < 5; attempt++) {
+    await throttle.attempt({ account: 'ada', address: HERE, device: 'mine' }, wrong);
+  }
+  expect([stuck.length, waits]).toEqual([50, [250, 500]]);
+});
+
+describe('many attempts at once', () => {
+  /** How many guesses are checked in a minute, when so many are under way at any time. */
+  async function guessesInAMinute(atOnce: number): Promise<number> {
+    const { throttle, time } = watched();
+    let checked = 0;
+    const guess = () => {
+      if (time() < 60_000) checked++;
+      return Promise.resolve(undefined);
+    };
+    const attacker = async () => {
+      while (time() < 60_000) await throttle.attempt({ account: 'ada', address: HERE }, guess);
+    };
+    await Promise.all(Array.from({ length: atOnce }, attacker));
+    return checked;
+  }
+
+  it('get no more guesses than one after the other', async () => {
+    const alone = await guessesInAMinute(1);
+    expect(alone).toBeLessThan(30);
+    expect(await guessesInAMinute(500)).toBeLessThanOrEqual(alone);
+  });
+
+  it('let the newest in first, and send the oldest away when a thousand wait', async () => {
+    const { throttle } = watched();
+    const order: number[] = [];
+    const { promise: blocked, resolve: unblock } = Promise.withResolvers<void>();
+    const attempts = Array.from({ length: 1010 }, (_, number) =>
+      throttle.attempt({ account: 'ada', address: HERE }, async () => {
+        await blocked;
+        order.push(number);
+        return undefined;
+      }),
+    );
+    await expect(attempts[3]).resolves.toBe('busy');
+    unblock();
+    const answers = await Promise.all(attempts);
+    expect(answers.flatMap((answer, number) => (answer === 'busy' ? [number] : []))).toEqual([3, 4, 5, 6, 7, 8, 9]);
+    expect(order.slice(0, 6)).toEqual([0, 1, 2, 1009, 1008, 1007]);
+  });
+
+  it('of a right password are all accepted without a pause', async () => {
     const { throttle, waits, right } = watched();
-    const answers = await Promise.all(Array.from({ length: 500 }, () => throttle.attempt('ada', '1.1.1.1', right)));
+    const answers = await Promise.all(
+      Array.from({ length: 500 }, () => throttle.attempt({ account: 'ada', address: HERE }, right)),
+    );
     expect(new Set(answers)).toEqual(new Set(['token']));
     expect(waits).toEqual([]);
+  });
+
+  it('leave nothing behind when a check fails', async () => {
+    const { throttle, right } = watched();
+    const broken = () => Promise.reject(new Error('the database is away'));
+    for (let attempt = 0; attempt < 5; attempt++) {
+      await expect(throttle.attempt({ account: 'ada', address: HERE }, broken)).rejects.toThrow('away');
+    }
+    expect(await throttle.attempt({ account: 'ada', address: HERE }, right)).toBe('token');
+  });
+});
+
+describe('turns', () => {
+  /** Work that waits until it is let go, one after the other; the names in the order of their turns. */
+  async function orderOf(arrivals: [group: string, name: string, rank?: number][]): Promise<string[]> {
+    const turns = createTurns(1);
+    const order: string[] = [];
+    const { promise: blocked, resolve: unblock } = Promise.withResolvers<void>();
+    const first = turns.take({ group: 'first', rank: 0 }, () => blocked);
+    const all = arrivals.map(([group, name, rank = 0]) =>
+      turns.take({ group, rank }, () => Promise.resolve(order.push(name))),
+    );
+    unblock();
+    await Promise.all([first, ...all]);
+    return order;
+  }
+
+  it('are shared by groups evenly, the newest first', async () => {
+    const order = await orderOf([
+      ['a', 'a1'],
+      ['a', 'a2'],
+      ['a', 'a3'],
+      ['b', 'b1'],
+      ['b', 'b2'],
+    ]);
+    expect(order).toEqual(['b2', 'a3', 'b1', 'a2', 'a1']);
+  });
+
+  it('of a group go to the lowest rank first', async () => {
+    const order = await orderOf([
+      ['a', 'third', 3],
+      ['a', 'first', 1],
+      ['a', 'last', 4],
+      ['a', 'second', 2],
+    ]);
+    expect(order).toEqual(['first', 'second', 'third', 'last']);
+  });
+
+  it('send away the oldest of a group of which too many wait', async () => {
+    const turns = createTurns(1);
+    const { promise: blocked, resolve: unblock } = Promise.withResolvers<void>();
+    const first = turns.take({ group: 'a', rank: 0 }, () => blocked);
+    const all = Array.from({ length: 1002 }, (_, number) =>
+      turns.take({ group: 'a', rank: 0 }, () => Promise.resolve(number)),
+    );
+    unblock();
+    await first;
+    const answers = await Promise.all(all);
+    expect(answers.slice(0, 3)).toEqual([DISPLACED, DISPLACED, 2]);
   });
 });

@@ -37,6 +37,7 @@ const groupAndUser = z.object({ group_id: id(), user_id: id() });
 const UNKNOWN = { 404: 'There is no such object.' };
 
 export * from './resource-operations.ts';
+export * from './token-operations.ts';
 
 export const alive = operation({
   id: 'alive',
@@ -92,6 +93,7 @@ export const logout = operation({
   method: 'POST',
   path: '/auth/token/logout/',
   access: 'active',
+  scope: 'read',
   tag: 'tokens',
   summary: 'Says goodbye; tokens stay valid until they expire',
   answer: [204],
@@ -102,6 +104,7 @@ export const registerUser = operation({
   method: 'POST',
   path: '/auth/register/',
   access: 'superuser',
+  scope: 'session',
   tag: 'users',
   summary: 'Creates an account',
   body: UserCreate,
@@ -184,6 +187,7 @@ export const updateUser = operation({
   method: 'PATCH',
   path: '/auth/users/{user_id}/',
   access: 'superuser',
+  scope: 'session',
   tag: 'users',
   summary: 'Changes an account',
   params: userId,
@@ -293,6 +297,7 @@ export const impersonate = operation({
   method: 'GET',
   path: '/admin/v2/impersonate/{user_id}/',
   access: 'superuser',
+  scope: 'session',
   tag: 'administration',
   summary: 'A token of another account, valid for two hours',
   params: userId,
@@ -306,6 +311,7 @@ export const impersonateByPost = operation({
   method: 'POST',
   path: '/admin/v2/impersonate/',
   access: 'superuser',
+  scope: 'session',
   tag: 'administration',
   summary: 'A token of another account, valid for two hours',
   description: 'The id of the account comes as query parameter or in the body.',

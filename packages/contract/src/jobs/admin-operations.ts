@@ -63,7 +63,13 @@ export const adminUpdateJob = operation({
   refusals: UNKNOWN,
 });
 
-const stop = { summary: 'Stops a job', params: ofJob, answer: [202] as [number], refusals: UNKNOWN } as const;
+const stop = {
+  scope: 'run',
+  summary: 'Stops a job',
+  params: ofJob,
+  answer: [202] as [number],
+  refusals: UNKNOWN,
+} as const;
 
 export const adminStopJobByGet = operation({
   ...common,
@@ -99,6 +105,7 @@ const RECORDS = 'How many tasks ran, for whom';
 export const queryAccounting = operation({
   ...common,
   id: 'query_accounting',
+  scope: 'read',
   method: 'POST',
   path: '/admin/v2/accounting/',
   summary: RECORDS,
@@ -122,6 +129,7 @@ export const queryAccountingByGet = operation({
 export const queryAccountingSlurm = operation({
   ...common,
   id: 'query_accounting_slurm',
+  scope: 'read',
   method: 'POST',
   path: '/admin/v2/accounting/slurm/',
   summary: 'The scheduler job ids of what ran',

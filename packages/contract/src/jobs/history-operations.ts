@@ -52,6 +52,7 @@ export const listUnits = operation({
 export const queryImageStatus = operation({
   ...common,
   id: 'query_image_status',
+  scope: 'read',
   method: 'POST',
   path: `${path}images/`,
   summary: 'Images of a dataset with what a task did with them',
@@ -74,6 +75,7 @@ export const queryImageStatus = operation({
 export const countImageGroups = operation({
   ...common,
   id: 'count_image_groups',
+  scope: 'read',
   method: 'POST',
   path: `${path}images/groups/`,
   summary: 'How many images have which values, and what a task did with them',
@@ -87,6 +89,7 @@ export const countImageGroups = operation({
 export const imageLog = operation({
   ...common,
   id: 'image_log',
+  scope: 'read',
   method: 'POST',
   path: `${path}image-log/`,
   summary: 'The log of the unit that looked at an image last',

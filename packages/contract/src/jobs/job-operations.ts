@@ -21,6 +21,7 @@ export const submitJob = operation({
   method: 'POST',
   path: `${all}submit/`,
   access: 'member',
+  scope: 'run',
   tag,
   summary: 'Runs a workflow on a dataset',
   params: inProject,
@@ -119,6 +120,7 @@ export const downloadJob = operation({
 
 const stop = {
   access: 'member',
+  scope: 'run',
   tag,
   summary: 'Stops a job',
   answer: [202] as [number],

@@ -12,7 +12,7 @@ export { createProvider, type Provider } from './oauth/provider.ts';
 export { oauthRoutes } from './oauth/routes.ts';
 export { usableProfile } from './resources.ts';
 export { accountRoutes } from './routes.ts';
-export { authenticator } from './sign-in.ts';
+export { authenticator, beginSession } from './sign-in.ts';
 export { knownGroupIds } from './store/groups.ts';
 export {
   countResources,
@@ -21,5 +21,6 @@ export {
   knownResourceIds,
   preventSubmissions,
 } from './store/resources.ts';
-export { findActiveUser, findAdministrator, superuserExists } from './store/users.ts';
+export { findAdministrator, superuserExists } from './store/users.ts';
 export { createTokens } from './tokens.ts';
+export { createUnderWay } from './under-way.ts';

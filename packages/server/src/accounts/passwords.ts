@@ -8,6 +8,8 @@ import { hash as argon2Hash, verify as argon2Verify } from '@node-rs/argon2';
 import { verify as bcryptVerify } from '@node-rs/bcrypt';
 import { availableParallelism } from 'node:os';
 
+import { createTurns, DISPLACED, type Standing } from './turns.ts';
+
 const SHORTEST = 4;
 const LONGEST_BYTES = 72;
 const ARGON2 = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -20,43 +22,39 @@ export function passwordProblem(password: string): string | undefined {
   return undefined;
 }
 
-/** Runs at most so many of the given functions at a time; the others wait in order. */
-function gate(places: number) {
-  const waiting: (() => void)[] = [];
-  let free = places;
-  return async <T>(work: () => Promise<T>): Promise<T> => {
-    if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
-    else free--;
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else free++;
-    }
-  };
+const hashing = createTurns(Math.max(1, availableParallelism() - 1));
+
+/** Of those who have a right to it: they take turns with each other only. */
+export async function hashPassword(password: string): Promise<string> {
+  for (;;) {
+    const hash = await hashing.take({ group: 'new passwords', rank: 0 }, () => argon2Hash(password, ARGON2));
+    if (hash !== DISPLACED) return hash;
+  }
 }
-
-const hashing = gate(Math.max(1, availableParallelism() - 1));
-
-export const hashPassword = (password: string) => hashing(() => argon2Hash(password, ARGON2));
 
 /** The hash of nobody's password: checking it takes as long as checking a real one. */
 let dummy: Promise<string> | undefined;
 const dummyHash = () => (dummy ??= hashPassword('nobody has this password'));
 
+/** There is no end of names that nobody has: wherever they come from, they share one part of the work. */
+const NOBODY = 'nobody';
+
 /** Compares in the same time whether or not there is an account. */
-export async function checkPassword(password: string, hash: string | undefined): Promise<boolean> {
+export async function checkPassword(
+  password: string,
+  hash: string | undefined,
+  standing: Standing,
+): Promise<boolean | typeof DISPLACED> {
   if (Buffer.byteLength(password) > LONGEST_BYTES) return false;
   const stored = hash ?? (await dummyHash());
-  const right = await hashing(async () => {
+  const right = await hashing.take(hash === undefined ? { ...standing, group: NOBODY } : standing, async () => {
     try {
       return stored.startsWith('$argon2') ? await argon2Verify(stored, password) : await bcryptVerify(password, stored);
     } catch {
       return false; // not a hash of a kind we know
     }
   });
-  return right && hash !== undefined;
+  return right === DISPLACED ? DISPLACED : right && hash !== undefined;
 }
 
 export const isOutdated = (hash: string) => !hash.startsWith(CURRENT);

@@ -4,30 +4,38 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { accounts } from '@service/contract';
 
 import type { Database } from '../db/index.ts';
-import { type Api, invalid } from '../http/index.ts';
+import { type Api, type Caller, invalid } from '../http/index.ts';
 import type { Settings } from '../settings/index.ts';
+import { createDevices } from './devices.ts';
 import * as groups from './groups.ts';
+import { makeToken, revokeToken } from './personal-tokens.ts';
 import * as resources from './resources.ts';
-import { signIn } from './sign-in.ts';
+import { renewedSession, signIn } from './sign-in.ts';
 import * as groupStore from './store/groups.ts';
 import * as resourceStore from './store/resources.ts';
+import * as tokenStore from './store/tokens.ts';
 import * as userStore from './store/users.ts';
 import { createThrottle } from './throttle.ts';
 import type { Tokens } from './tokens.ts';
+import type { UnderWay } from './under-way.ts';
 import * as users from './users.ts';
 import { usersCsv } from './users-csv.ts';
 import { viewerPaths } from './viewer-paths.ts';
 
 const IMPERSONATION_SECONDS = 7200;
+/** Answered by a login, and shown again with the next. */
+const DEVICE_HEADER = 'x-known-device';
 
 export interface AccountParts {
   db: Database;
   tokens: Tokens;
+  underWay: UnderWay;
   app: Settings['app'];
 }
 
 export function accountRoutes(api: Api, parts: AccountParts): void {
-  tokenRoutes(api, parts);
+  sessionRoutes(api, parts);
+  personalTokenRoutes(api, parts);
   userRoutes(api, parts);
   groupRoutes(api, parts);
   resourceRoutes(api, parts);
@@ -35,33 +43,63 @@ export function accountRoutes(api: Api, parts: AccountParts): void {
 
 const bearer = (access_token: string) => ({ access_token, token_type: 'bearer' });
 
-function tokenRoutes(api: Api, { db, tokens, app }: AccountParts): void {
+function sessionRoutes(api: Api, { db, tokens, app }: AccountParts): void {
   if (app.SERVICE_DISABLE_BASIC_AUTH === 'false') {
     const throttle = createThrottle(sleep);
-    api.serveAnyone(accounts.login, async ({ body, request }) => {
-      const userId = await signIn(db, throttle, { ...body, address: request.ip });
-      return bearer(await tokens.issue(userId, app.JWT_EXPIRE_SECONDS));
+    const devices = createDevices(app.JWT_SECRET_KEY ?? '');
+    api.serveAnyone(accounts.login, async ({ body, request, reply }) => {
+      const name = body.username.toLowerCase();
+      const device = await devices.read([request.headers[DEVICE_HEADER]].flat()[0], name);
+      const { username, password } = body;
+      const account = await signIn(db, throttle, { username, password, address: request.ip, device });
+      reply.header(DEVICE_HEADER, await devices.note(name));
+      return bearer(await tokens.issue(account.id, app.JWT_EXPIRE_SECONDS, account));
     });
   }
   api.serve(accounts.logout, () => undefined);
 
-  const impersonate = async (userId: number) => {
+  const impersonate = async (userId: number, { user: { id }, credential }: Caller) => {
     const user = await users.readUser(db, userId);
-    return bearer(await tokens.issue(user.id, IMPERSONATION_SECONDS));
+    const generation = (await userStore.generationOf(db, user.id)) ?? 0;
+    if (credential.kind !== 'session') throw new Error('impersonation is for sessions only');
+    // who impersonates from an impersonation is still the one who began
+    const actor = credential.actor ?? { id, generation: credential.generation };
+    return bearer(await tokens.issue(user.id, IMPERSONATION_SECONDS, { generation, actor }));
   };
-  api.serve(accounts.impersonate, ({ params }) => impersonate(params.user_id));
-  api.serve(accounts.impersonateByPost, ({ query, body }) => {
+  api.serve(accounts.impersonate, ({ params, caller }) => impersonate(params.user_id, caller));
+  api.serve(accounts.impersonateByPost, ({ query, body, caller }) => {
     const userId = query.user_id ?? body?.user_id;
     if (userId === undefined) {
       throw invalid([
         { type: 'missing', loc: ['query', 'user_id'], msg: 'Say whose token you want: user_id is missing.' },
       ]);
     }
-    return impersonate(userId);
+    return impersonate(userId, caller);
   });
 }
 
-function userRoutes(api: Api, { db, app }: AccountParts): void {
+function personalTokenRoutes(api: Api, { db, app, underWay }: AccountParts): void {
+  api.serve(accounts.listTokens, ({ user }) => tokenStore.listTokens(db, user.id));
+  api.serve(accounts.createToken, ({ body, caller, reply }) => {
+    reply.header('cache-control', 'no-store');
+    return makeToken(db, caller, body, app.SERVICE_MAX_TOKEN_DAYS);
+  });
+  api.serve(accounts.revokeToken, async ({ user, params }) => {
+    await revokeToken(db, user.id, params.token_id);
+    underWay.look();
+  });
+  const signOutEverywhere = async (userId: number) => {
+    await users.signOutEverywhere(db, userId);
+    underWay.look();
+  };
+  api.serve(accounts.signOutEverywhere, ({ user }) => {
+    users.checkChangesItself(user);
+    return signOutEverywhere(user.id);
+  });
+  api.serve(accounts.signOutUserEverywhere, ({ params }) => signOutEverywhere(params.user_id));
+}
+
+function userRoutes(api: Api, { db, tokens, underWay, app }: AccountParts): void {
   const defaultGroup = app.SERVICE_DEFAULT_GROUP_NAME;
 
   api.serve(accounts.currentUser, ({ user, query }) =>
@@ -79,7 +117,14 @@ function userRoutes(api: Api, { db, app }: AccountParts): void {
     const user = await users.readUser(db, params.user_id);
     return query.group_ids_names ? userStore.withGroups(db, user, defaultGroup) : user;
   });
-  api.serve(accounts.updateUser, ({ params, body }) => users.update(db, params.user_id, body, defaultGroup));
+  api.serve(accounts.updateUser, async ({ params, body, caller, request, reply }) => {
+    const own = params.user_id === caller.user.id && caller.actor === undefined;
+    const { user, generation } = await users.update(db, params.user_id, body, { defaultGroup, own });
+    if (generation === undefined) return user;
+    underWay.look();
+    if (own && user.is_active) reply.headers(await renewedSession(tokens, caller, generation, request.protocol));
+    return user;
+  });
   api.serve(accounts.setUserGroups, ({ params, body }) =>
     users.setGroups(db, params.user_id, body.group_ids, defaultGroup),
   );

@@ -1,15 +1,14 @@
 /** Signing in with a password, and reading the token that a request carries. */
-import { decodeJwt } from 'jose';
 import type { IncomingHttpHeaders } from 'node:http';
-
-import type { User } from '@service/contract';
 
 import type { Database } from '../db/index.ts';
 import { type Caller, refuse } from '../http/index.ts';
 import { checkPassword, hashPassword, isOutdated } from './passwords.ts';
+import { createPersonalTokens } from './personal-tokens.ts';
 import * as store from './store/users.ts';
-import type { Throttle } from './throttle.ts';
-import type { Tokens } from './tokens.ts';
+import type { From, Throttle } from './throttle.ts';
+import type { Counted, Tokens } from './tokens.ts';
+import { DISPLACED } from './turns.ts';
 
 /** The name existing clients use. */
 export const LOGIN_COOKIE = 'fastapiusersauth';
@@ -18,24 +17,23 @@ export const LOGIN_COOKIE = 'fastapiusersauth';
 export async function signIn(
   db: Database,
   throttle: Throttle,
-  { username, password, address }: { username: string; password: string; address: string },
-): Promise<number> {
-  const userId = await throttle.attempt(username.toLowerCase(), address, async () => {
+  { username, password, ...from }: { username: string; password: string } & Omit<From, 'account'>,
+): Promise<Counted> {
+  const signedIn = await throttle.attempt({ ...from, account: username.toLowerCase() }, async (standing) => {
     const account = username.includes('\u0000') ? undefined : await store.findCredentials(db, username);
-    const right = await checkPassword(password, account?.hashed_password);
+    const right = await checkPassword(password, account?.hashed_password, standing);
+    if (right === DISPLACED) return DISPLACED;
     if (!right || !account?.is_active) return undefined;
-    if (isOutdated(account.hashed_password)) {
-      await store.updateUser(db, account.id, { hashed_password: await hashPassword(password) });
-    }
-    return account.id;
+    if (isOutdated(account.hashed_password)) await store.improveHash(db, account, await hashPassword(password));
+    return { id: account.id, generation: account.token_generation };
   });
-  if (userId === 'busy') {
-    throw refuse(429, 'Too many failed attempts at the same time. Wait some seconds and try again.', {
+  if (signedIn === 'busy') {
+    throw refuse(429, 'Too many attempts to sign in at the same time. Wait some seconds and try again.', {
       'retry-after': '5',
     });
   }
-  if (userId === undefined) throw refuse(400, 'LOGIN_BAD_CREDENTIALS');
-  return userId;
+  if (signedIn === undefined) throw refuse(400, 'LOGIN_BAD_CREDENTIALS');
+  return signedIn;
 }
 
 /** One cookie of a header that may hold chunks without a value. */
@@ -46,17 +44,50 @@ export function cookieOf(headers: IncomingHttpHeaders, name: string): string | u
 
 const bearerOf = (headers: IncomingHttpHeaders) => /^bearer\s+(.+)$/i.exec(headers.authorization ?? '')?.[1]?.trim();
 
+/** A token for a new session of an account, begun inside the service. */
+export async function beginSession(db: Database, tokens: Tokens, userId: number, seconds: number): Promise<string> {
+  return tokens.issue(userId, seconds, { generation: (await store.generationOf(db, userId)) ?? 0 });
+}
+
+/** Goes on with a session whose tokens have all ended, the own one too: as headers, in the way that the old one came. */
+export async function renewedSession(
+  tokens: Tokens,
+  { user, via, expires }: Caller,
+  generation: number,
+  protocol: string,
+): Promise<Record<string, string>> {
+  const token = await tokens.issue(user.id, Math.floor(expires - Date.now() / 1000), { generation });
+  if (via === 'header') return { 'x-renewed-token': token };
+  const secure = protocol === 'https' ? '; Secure' : '';
+  const end = new Date(expires * 1000).toUTCString();
+  return { 'set-cookie': `${LOGIN_COOKIE}=${token}; HttpOnly; Path=/; Expires=${end}; SameSite=lax${secure}` };
+}
+
 /** The caller of a request: the header is asked first, then the cookie. */
-export function authenticator(tokens: Tokens, findActiveUser: (userId: number) => Promise<User | undefined>) {
+export function authenticator(tokens: Tokens, { db, pool }: { db: Database; pool: store.Pool }) {
+  const personalCaller = createPersonalTokens({ db, pool });
+
+  /** Nobody who was signed out, and no longer than the administrator who acts as somebody may do so. */
+  async function sessionCaller(token: string): Promise<Omit<Caller, 'via'> | undefined> {
+    const session = await tokens.read(token);
+    const account = session && (await store.findActiveUser(pool, session.id));
+    if (!account || account.generation !== session.generation) return undefined;
+    const { actor, generation, expires } = session;
+    const caller = { user: account.user, expires };
+    if (!actor) return { ...caller, credential: { kind: 'session', generation } };
+    const administrator = await store.findActiveUser(pool, actor.id);
+    if (!administrator?.user.is_superuser || administrator.generation !== actor.generation) return undefined;
+    return { ...caller, actor: actor.id, credential: { kind: 'session', generation, actor } };
+  }
+
   return async (headers: IncomingHttpHeaders): Promise<Caller | undefined> => {
     const sources = [
       ['header', bearerOf(headers)],
       ['cookie', cookieOf(headers, LOGIN_COOKIE)],
     ] as const;
     for (const [via, token] of sources) {
-      const userId = token === undefined ? undefined : await tokens.read(token);
-      const user = userId === undefined ? undefined : await findActiveUser(userId);
-      if (user) return { user, via, expires: decodeJwt(token!).exp ?? Infinity };
+      const caller = token === undefined ? undefined : ((await sessionCaller(token)) ?? (await personalCaller(token)));
+      if (caller) return { ...caller, via };
     }
     return undefined;
   };

@@ -1,84 +1,162 @@
 /**
- * Slows down guessing of passwords.
+ * Slows down guessing of passwords, and keeps nobody out who knows the right one.
  *
- * Failures are counted per account and address together, and per address. After a few, wrong answers come later and
- * later, and attempts from there are checked one after the other. A right password is always accepted, and forgets the
- * failures before it: nobody is locked out, and programs that log in many times a second never wait.
+ * Attempts go through lines: one for the account at the place they come from (a known browser, an address, the network of
+ * an IPv6 address), and one for the account from all places where nobody has signed in to it yet. A line lets a few
+ * attempts pass at once; after that many wrong ones it lets one pass at a time, and pauses after each wrong one. An attempt
+ * counts when it is let in, so that many at once get no more guesses than one after the other. A right password empties the
+ * line of its place, and the place is known from then on.
+ *
+ * What others do to an account from elsewhere, or from the same address to other accounts, is in other lines. What they do
+ * from the same address to the same account cannot be told apart, except from a known browser: there whoever comes last is
+ * let in first, so that nobody stands behind a flood that is over.
  */
-const FREE_FAILURES = 3;
-const FREE_FAILURES_OF_ADDRESS = 20;
-const FIRST_DELAY_MS = 250;
-const LONGEST_DELAY_MS = 4000;
+import { isIPv6 } from 'node:net';
+
+import { createQueue, DISPLACED, type Standing } from './turns.ts';
+
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 3000;
 const FORGET_AFTER_MS = 10 * 60_000;
-const LONGEST_QUEUE = 20;
 const MOST_KEYS = 10_000;
 
-interface Failures {
+interface Kind {
+  free: number;
+  longestPause: number;
+}
+
+const OF_PLACE: Kind = { free: 3, longestPause: LONGEST_PAUSE_MS };
+const OF_ACCOUNT: Kind = { free: 30, longestPause: FIRST_PAUSE_MS };
+
+interface Line {
+  kind: Kind;
+  /** Attempts that were let in since the last right one: wrong, or not known yet. */
   count: number;
+  inside: number;
   last: number;
-  /** Attempts that wait or are being checked. */
-  queue: number;
-  tail: Promise<unknown>;
+  queue: ReturnType<typeof createQueue>;
+}
+
+/** What came of an attempt; undefined is a wrong password. */
+type Outcome<T> = T | undefined | typeof DISPLACED;
+
+export interface From {
+  account: string;
+  address: string;
+  /** A browser that has signed in to this account before. */
+  device?: string | undefined;
 }
 
 export interface Throttle {
-  /** Checks a password; gives back `'busy'` when too many attempts wait already. */
-  attempt<T>(account: string, address: string, check: () => Promise<T | undefined>): Promise<T | undefined | 'busy'>;
+  /**
+   * Checks a password; the check is told how it stands among others that want to be checked. Gives back `'busy'` when a
+   * thousand newer attempts for the same account from the same place came while this one waited.
+   */
+  attempt<T>(from: From, check: (standing: Standing) => Promise<Outcome<T>>): Promise<T | undefined | 'busy'>;
 }
 
-const delayAfter = (count: number, free: number) =>
-  count <= free ? 0 : Math.min(FIRST_DELAY_MS * 2 ** (count - free - 1), LONGEST_DELAY_MS);
+const pauseAfter = ({ kind, count }: Line) =>
+  count <= kind.free ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** (count - kind.free - 1), kind.longestPause);
+
+const isOpen = ({ kind, count, inside }: Line) => count < kind.free || inside === 0;
+
+/** An address of IPv6 is one of countless that a single machine has; its network is 64 bits. */
+export function placeOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  if (!isIPv6(address)) return address;
+  const [head = '', tail] = address.split('%')[0]!.toLowerCase().split('::');
+  const first = head === '' ? [] : head.split(':');
+  const last = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? [] : Array<string>(Math.max(8 - first.length - last.length, 0)).fill('0');
+  return `${[...first, ...zeros, ...last].slice(0, 4).join(':')}::/64`;
+}
 
 export function createThrottle(sleep: (ms: number) => Promise<unknown>, now: () => number = Date.now): Throttle {
-  const failures = new Map<string, Failures>();
+  const lines = new Map<string, Line>();
+  /** Where somebody has signed in to an account since the process began. */
+  const known = new Set<string>();
 
-  function of(key: string): Failures {
-    const known = failures.get(key);
-    if (known && (known.queue > 0 || now() - known.last < FORGET_AFTER_MS)) return known;
-    const fresh = { count: 0, last: now(), queue: 0, tail: Promise.resolve() };
-    failures.set(key, fresh);
-    if (failures.size > MOST_KEYS) forgetSome();
+  function lineOf(key: string, kind: Kind): Line {
+    const line = lines.get(key);
+    if (line && (line.inside > 0 || line.queue.size() > 0 || now() - line.last < FORGET_AFTER_MS)) return line;
+    const fresh = { kind, count: 0, inside: 0, last: now(), queue: createQueue() };
+    lines.set(key, fresh);
+    if (lines.size > MOST_KEYS) forgetSome();
     return fresh;
   }
 
   function forgetSome(): void {
-    for (const [key, entry] of failures) {
-      if (failures.size <= MOST_KEYS / 2) return;
-      if (entry.queue === 0) failures.delete(key);
+    for (const [key, line] of lines) {
+      if (lines.size <= MOST_KEYS / 2) return;
+      if (line.inside === 0 && line.queue.size() === 0) lines.delete(key);
     }
   }
 
-  /** One at a time for those that failed before; at once for all others. */
-  async function inTurn<T>(entry: Failures, free: number, work: () => Promise<T>): Promise<T | 'busy'> {
-    if (entry.count <= free) return work();
-    if (entry.queue >= LONGEST_QUEUE) return 'busy';
-    entry.queue++;
-    const turn = entry.tail.then(work, work).finally(() => entry.queue--);
-    entry.tail = turn.catch(() => undefined);
-    return turn;
+  function remember(key: string): void {
+    known.delete(key);
+    known.add(key);
+    if (known.size > MOST_KEYS) known.delete(known.values().next().value!);
+  }
+
+  function admit(line: Line): void {
+    line.count++;
+    line.inside++;
+    line.last = now();
+  }
+
+  /** False when too many newer ones came. Who waited has been admitted by the one who let them in. */
+  function enter(line: Line): Promise<boolean> {
+    if (!isOpen(line)) return line.queue.wait();
+    admit(line);
+    return Promise.resolve(true);
+  }
+
+  function leave(line: Line): void {
+    line.inside--;
+    while (line.queue.size() > 0 && isOpen(line)) {
+      admit(line);
+      line.queue.next();
+    }
+  }
+
+  /** Does the work when the line lets it pass, and keeps the line for as long as a wrong attempt costs. */
+  async function inLine<T>(line: Line, right: () => void, work: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
+    if (!(await enter(line))) return DISPLACED;
+    try {
+      const outcome = await work();
+      if (outcome === undefined) {
+        const pause = pauseAfter(line);
+        if (pause > 0) await sleep(pause);
+      } else if (outcome !== DISPLACED) right();
+      return outcome;
+    } finally {
+      leave(line);
+    }
   }
 
   return {
-    attempt(account, address, check) {
-      const pair = of(`${account}\n${address}`);
-      const place = of(address);
-      return inTurn(place, FREE_FAILURES_OF_ADDRESS, () =>
-        inTurn(pair, FREE_FAILURES, async () => {
-          const result = await check();
-          if (result !== undefined) {
-            pair.count = 0;
-            return result;
-          }
-          for (const entry of [pair, place]) {
-            entry.count++;
-            entry.last = now();
-          }
-          await sleep(
-            Math.max(delayAfter(pair.count, FREE_FAILURES), delayAfter(place.count, FREE_FAILURES_OF_ADDRESS)),
-          );
-          return undefined;
-        }),
-      );
+    async attempt({ account, address, device }, check) {
+      const place = placeOf(address);
+      const pair = `${account}\n${device ?? place}`;
+      const isKnown = device !== undefined || known.has(pair);
+      const ofPlace = lineOf(pair, OF_PLACE);
+      const empty = () => {
+        ofPlace.count = ofPlace.inside - 1;
+        remember(pair);
+      };
+      const outcome = await inLine(ofPlace, empty, () => {
+        // who has failed less often goes first
+        const standing = { group: isKnown ? pair : place, rank: ofPlace.count };
+        if (isKnown) return check(standing);
+        const ofAccount = lineOf(`${account}\n`, OF_ACCOUNT);
+        return inLine(
+          ofAccount,
+          () => ofAccount.count--,
+          () => check(standing),
+        );
+      });
+      return outcome === DISPLACED ? 'busy' : outcome;
     },
   };
 }

@@ -14,6 +14,7 @@ import type {
   ResourceType,
   Scalar,
   TaskType,
+  TokenScope,
 } from '@service/contract';
 
 /** A moment as text, in UTC with microseconds: `2026-01-31T12:00:00.123456+00:00`. */
@@ -60,6 +61,20 @@ export interface UsersTable {
   project_dirs: string[];
   slurm_accounts: Generated<string[]>;
   timestamp_created: Timestamp;
+  /** Sessions of a lower number have ended. */
+  token_generation: Generated<number>;
+}
+
+interface PersonalTokensTable {
+  id: Generated<number>;
+  user_id: number;
+  name: string;
+  scope: TokenScope;
+  hash: Buffer;
+  timestamp_created: Timestamp;
+  timestamp_expires: string;
+  timestamp_last_used: string | null;
+  timestamp_revoked: string | null;
 }
 
 interface OAuthAccountsTable {
@@ -402,6 +417,7 @@ export interface Tables {
   resources: ResourcesTable;
   profiles: ProfilesTable;
   users: UsersTable;
+  personal_tokens: PersonalTokensTable;
   oauth_accounts: OAuthAccountsTable;
   user_groups: UserGroupsTable;
   group_members: GroupMembersTable;

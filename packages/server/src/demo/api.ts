@@ -2,15 +2,13 @@
  * The service's own API, called from inside its process for one person. Everything that a request is checked for is
  * checked here too.
  *
- *     const api = apiFor({ app, tokens }, user.id);
+ *     const api = apiFor({ app, token }, user.id);
  *     const projects = await api(contract.projects.listProjects);
  */
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 
 import type { Operation } from '@service/contract';
-
-import type { createTokens } from '../accounts/index.ts';
 
 const TOKEN_SECONDS = 300;
 
@@ -19,7 +17,8 @@ export class DemoProblem extends Error {}
 
 export interface ServiceAtWork {
   app: Pick<FastifyInstance, 'inject'>;
-  tokens: Pick<ReturnType<typeof createTokens>, 'issue'>;
+  /** A token of an account for a short while. */
+  token(userId: number, seconds: number): Promise<string>;
 }
 
 type Values = Record<string, string | number | boolean>;
@@ -57,11 +56,11 @@ function reasonOf(text: string): string {
   }
 }
 
-export function apiFor({ app, tokens }: ServiceAtWork, userId: number): Api {
+export function apiFor({ app, token }: ServiceAtWork, userId: number): Api {
   return async (operation, { params = {}, query = {}, body } = {}) => {
     const { headers, payload } = await payloadOf(body);
     // a token for each call: the waiting between two of them may outlast any
-    const authorization = `Bearer ${await tokens.issue(userId, TOKEN_SECONDS)}`;
+    const authorization = `Bearer ${await token(userId, TOKEN_SECONDS)}`;
     const answer = await app.inject({
       method: operation.method,
       url: pathOf(operation.path, params),

@@ -1,7 +1,7 @@
 /** `npm start -- --demo`: the demo for the administrator, and what is said about it. Never ends the service. */
 import { accounts, type User } from '@service/contract';
 
-import { createTokens, findAdministrator } from '../accounts/index.ts';
+import { beginSession, createTokens, findAdministrator } from '../accounts/index.ts';
 import type { Database } from '../db/index.ts';
 import type { Settings } from '../settings/index.ts';
 import { apiFor, DemoProblem, type ServiceAtWork } from './api.ts';
@@ -44,7 +44,9 @@ async function show(start: DemoStart): Promise<void> {
   const { app, db, settings, address, web, stopping } = start;
   const user = await findAdministrator(db, start.email);
   if (!user) throw new DemoProblem('there is no active administrator. Create one with: servicectl init-db-data.');
-  const service = { app, tokens: createTokens(settings.app.JWT_SECRET_KEY ?? '') };
+  const tokens = createTokens(settings.app.JWT_SECRET_KEY ?? '');
+  const token = (userId: number, seconds: number) => beginSession(db, tokens, userId, seconds);
+  const service = { app, token };
   await ensureProfile(service, user);
   const say = (line: string) => console.log(line);
   const parts = { ...service, user, dataDir: settings.start.SERVICE_DATA_DIR, say, stopping };

@@ -1,7 +1,12 @@
 /** Who may call what: the levels every operation names. */
-import type { Access, User } from '@service/contract';
+import { type Access, type NeededScope, TOKEN_SCOPES, type TokenScope, type User } from '@service/contract';
 
 import { refuse, type Refusal } from './refusal.ts';
+
+/** What a caller showed: a session with the counters it was issued at, or a token that a person made for a program. */
+export type Credential =
+  | { kind: 'session'; generation: number; actor?: { id: number; generation: number } }
+  | { kind: 'personal'; id: number; scope: TokenScope };
 
 /** The account behind a request, and how its token came. */
 export interface Caller {
@@ -9,6 +14,9 @@ export interface Caller {
   via: 'header' | 'cookie';
   /** When the token ends, in seconds; what goes on for long ends with it. */
   expires: number;
+  credential: Credential;
+  /** The administrator who acts as this account. */
+  actor?: number;
 }
 
 const NO_PROFILE = 'Your account has no computational profile yet. Ask an administrator to give you one.';
@@ -25,4 +33,21 @@ export function accessProblem(access: Access, caller: Caller | undefined): Refus
   if (access === 'verified') return undefined;
   if (user.profile_id === null) return refuse(403, NO_PROFILE);
   return access === 'member' && user.is_guest ? refuse(403, GUEST) : undefined;
+}
+
+const LIMITED: Record<TokenScope, string> = {
+  read: "This token can only read. Make one with the scope 'run' to submit and stop jobs, or 'everything', or sign in.",
+  run: "This token can read, and submit and stop jobs. Make one with the scope 'everything', or sign in.",
+  everything: '',
+};
+const ONLY_SIGNED_IN =
+  'No personal access token can do this: neither make tokens, nor create or change accounts, nor impersonate. ' +
+  'Sign in with your password or external account.';
+
+/** Where a personal token falls short of what an operation needs. */
+export function scopeProblem(needed: NeededScope, caller: Caller | undefined): Refusal | undefined {
+  if (caller?.credential.kind !== 'personal') return undefined;
+  if (needed === 'session') return refuse(403, ONLY_SIGNED_IN);
+  const { scope } = caller.credential;
+  return TOKEN_SCOPES.indexOf(scope) < TOKEN_SCOPES.indexOf(needed) ? refuse(403, LIMITED[scope]) : undefined;
 }

@@ -8,17 +8,17 @@
  * decides how much of it is.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
-import type { Readable } from 'node:stream';
 import { z } from 'zod';
 
 import { type Operation, pageProblem, pageQuery, readWithBody } from '@service/contract';
 
-import { accessProblem, type Caller } from './access.ts';
+import { accessProblem, type Caller, scopeProblem } from './access.ts';
 import type { Pack, Packed } from './bodies/pack.ts';
 import type { Bodies } from './bodies/take.ts';
 import { entityTag, isKnownFile } from './caching.ts';
 import { invalid, refuse, type Refusal } from './refusal.ts';
 import { browserProblem, cookieProblem, unsafeGetProblem } from './same-site.ts';
+import { Streamed, whileTokenStands } from './streamed.ts';
 
 interface Call<Params, Query, Body> {
   params: Params;
@@ -28,18 +28,9 @@ interface Call<Params, Query, Body> {
   reply: FastifyReply;
 }
 
-/** An answer that is written while it is read, for what is too large to hold at once. */
-export class Streamed {
-  readonly body: Readable;
-  readonly headers: Record<string, string>;
-  /** Of a file: what changes with its content. Without it, it is not kept. */
-  readonly tag: string | undefined;
-
-  constructor(body: Readable, headers: Record<string, string> = {}, tag?: string) {
-    this.body = body;
-    this.headers = headers;
-    this.tag = tag;
-  }
+interface Called {
+  user: Caller['user'];
+  caller: Caller;
 }
 
 type Answered<Answer> = Promise<Answer | Streamed> | Answer | Streamed;
@@ -52,7 +43,7 @@ export interface Api {
   /** An operation that needs a caller. */
   serve<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A>(
     operation: Operation<P, Q, B, A>,
-    handler: Handler<P, Q, B, A, Pick<Caller, 'user' | 'expires'>>,
+    handler: Handler<P, Q, B, A, Called>,
   ): void;
   /** An operation that anyone may call. */
   serveAnyone<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A>(
@@ -63,7 +54,7 @@ export interface Api {
   servePacked<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A, Rest>(
     operation: Operation<P, Q, B, A>,
     pack: Pack<z.output<B>, Rest>,
-    handler: (call: Call<z.output<P>, z.output<Q>, Packed<Rest>> & Pick<Caller, 'user' | 'expires'>) => Answered<A>,
+    handler: (call: Call<z.output<P>, z.output<Q>, Packed<Rest>> & Called) => Answered<A>,
   ): void;
   /** What has been bound so far. */
   operations: Operation[];
@@ -72,6 +63,8 @@ export interface Api {
 export interface ApiOptions {
   bodies: Bodies;
   authenticate(headers: FastifyRequest['headers']): Promise<Caller | undefined>;
+  /** Calls `end` when the token of a caller has ended; gives back what lets go. */
+  hold(caller: Caller, end: () => void): () => void;
   /** Tests let every answer be compared with its schema. */
   checkAnswers?: boolean;
   /** Pages are on the same origin, so that a script in one of them could call what only forms of the client may. */
@@ -106,6 +99,9 @@ function queryValues(search: URLSearchParams, lists: Set<string>): Record<string
   return values;
 }
 
+/** What ends tokens is short, and answers also where it ends its own. */
+const isHeld = (operation: Operation) => operation.scope !== 'session';
+
 const PageQuery = z.object(pageQuery);
 
 /** Page numbers are judged before the rest, in words. */
@@ -135,6 +131,7 @@ export function createApi(app: FastifyInstance, options: ApiOptions): Api {
     const caller = await options.authenticate(request.headers);
     const problem =
       accessProblem(operation.access, caller) ??
+      scopeProblem(operation.scope, caller) ??
       (operation.unsafeGet ? unsafeGetProblem(request.headers) : undefined) ??
       (operation.unsafeGet && options.besidePages && caller?.via === 'cookie'
         ? browserProblem(request.headers)
@@ -143,13 +140,8 @@ export function createApi(app: FastifyInstance, options: ApiOptions): Api {
     return { caller, problem };
   }
 
-  async function answer(
-    operation: Operation,
-    handler: (call: never) => unknown,
-    call: { request: FastifyRequest; reply: FastifyReply } & Partial<Pick<Caller, 'user' | 'expires'>>,
-  ): Promise<FastifyReply> {
-    const { request, reply } = call;
-    const answered = await handler(call as never);
+  /** What a handler gave, as the answer to its request. */
+  function send(operation: Operation, answered: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const { status, mediaType } = operation.answer;
     if (answered instanceof Streamed) {
       if (operation.file && answered.tag !== undefined && isKnownFile(request, reply, answered.tag)) {
@@ -184,8 +176,16 @@ export function createApi(app: FastifyInstance, options: ApiOptions): Api {
           const read = readWithBody(operation, { params: request.params, query }, taken.body);
           if ('entries' in read) throw invalid(read.entries);
           const { body, ...rest } = read.value;
-          const call = { ...rest, body: isPacked ? body : body.rest, request, reply };
-          return await answer(operation, handler, { ...call, user: caller?.user, expires: caller?.expires });
+          const call = { ...rest, body: isPacked ? body : body.rest, request, reply, caller, user: caller?.user };
+          const work = () => handler(call as never);
+          const answered = await (caller && isHeld(operation)
+            ? whileTokenStands(
+                (end) => options.hold(caller, end),
+                work,
+                () => reply.raw.destroy(),
+              )
+            : work());
+          return send(operation, answered, request, reply);
         } finally {
           await taken.release();
         }

@@ -1,9 +1,10 @@
+export type { Caller, Credential } from './access.ts';
+export { type Api, createApi, refuseOtherMethods } from './api.ts';
 export { entityTag } from './caching.ts';
-export type { Caller } from './access.ts';
-export { type Api, createApi, refuseOtherMethods, Streamed } from './api.ts';
 export { createApp } from './app.ts';
 export { parseJsonBody, unstorableText } from './bodies/json.ts';
 export type { Pack, Packed, Packs } from './bodies/pack.ts';
 export { createBodies } from './bodies/take.ts';
 export { serveDocumentation } from './documentation.ts';
 export { invalid, refuse, Refusal } from './refusal.ts';
+export { Streamed } from './streamed.ts';

@@ -145,7 +145,7 @@ export async function exportDataset(db: Database, dataset: Dataset): Promise<Str
     yield '}';
   }
   const tag = entityTag(name, zarr_dir, await store.versionOfImages(db, dataset.id));
-  return new Streamed(Readable.from(text()), {}, tag);
+  return new Streamed(Readable.from(text()), {}, { tag });
 }
 
 async function* jsonArray(batches: AsyncIterable<Image[]>): AsyncGenerator<string> {
@@ -190,7 +190,7 @@ export async function exportImages(
   const headers = { 'content-disposition': `attachment; filename="${name}"` };
   const tag = entityTag(format, JSON.stringify(filters), await store.versionOfImages(db, dataset.id));
   if (format === 'json')
-    return new Streamed(Readable.from(jsonArray(store.imagesInBatches(db, dataset.id, filters))), headers, tag);
+    return new Streamed(Readable.from(jsonArray(store.imagesInBatches(db, dataset.id, filters))), headers, { tag });
   const asCsv = { ...headers, 'content-type': 'text/csv; charset=utf-8' };
-  return new Streamed(Readable.from(csv(db, dataset, filters)), asCsv, tag);
+  return new Streamed(Readable.from(csv(db, dataset, filters)), asCsv, { tag });
 }

@@ -68,6 +68,7 @@ const appReaders = (embedded: boolean) => ({
   SERVICE_MAX_UPLOAD_SIZE: size(512 * MEBIBYTE),
   SERVICE_MAX_BODY_VALUES: integer(5_000_000, 1000),
   SERVICE_TRUSTED_PROXIES: anyText,
+  SERVICE_MAX_TOKEN_DAYS: integer(366, 1),
   SERVICE_PACKAGE_INDEX: packageIndex,
   SERVICE_MAX_NUM_THREADS: integer(12, 1),
   SERVICE_TASK_ENVIRONMENT: variableNames,

@@ -58,8 +58,8 @@ export function oauthRoutes(api: Api, { db, tokens, mailer, log, app, signIn, pr
     };
     const accessToken = await provider.exchange(answer).catch(failed('a token'));
     const external = await provider.account(accessToken).catch(failed('your account'));
-    const userId = await accountOf(db, external, { helpUrl: app.SERVICE_HELP_URL, notice, log });
-    const token = await tokens.issue(userId, app.COOKIE_EXPIRE_SECONDS);
+    const account = await accountOf(db, external, { helpUrl: app.SERVICE_HELP_URL, notice, log });
+    const token = await tokens.issue(account.id, app.COOKIE_EXPIRE_SECONDS, account);
     reply.header('set-cookie', `${LOGIN_COOKIE}=${token}; HttpOnly; Path=/; SameSite=none; Secure`);
   });
 }

@@ -5,6 +5,7 @@ import type { Logger } from '../../logging/index.ts';
 import type { Mailer } from '../../mail/index.ts';
 import * as store from '../store/oauth.ts';
 import { findCredentials } from '../store/users.ts';
+import type { Counted } from '../tokens.ts';
 import type { ExternalAccount } from './provider.ts';
 
 const MAIL_EVERY_MS = 60 * 60_000;
@@ -36,14 +37,14 @@ export async function accountOf(
   db: Database,
   external: ExternalAccount,
   options: { helpUrl: string | null; notice: (email: string, shown: string) => void; log: Logger },
-): Promise<number> {
+): Promise<Counted> {
   const { account_email } = external;
   if (account_email === undefined) throw refuse(400, 'OAUTH_NOT_AVAILABLE_EMAIL');
   const account = { ...external, account_email };
   const linked = await store.findLinkedUser(db, account);
   if (linked) {
     if (external.confirmed) await store.updateLink(db, account);
-    return activeId(linked);
+    return activeAccount(linked);
   }
   if (!external.confirmed) {
     options.log.warning(
@@ -59,10 +60,10 @@ export async function accountOf(
     throw refuse(400, shown);
   }
   await store.linkUser(db, user.id, account);
-  return activeId(user);
+  return activeAccount(user);
 }
 
-function activeId(user: { id: number; is_active: boolean }): number {
+function activeAccount(user: { id: number; is_active: boolean; token_generation: number }): Counted {
   if (!user.is_active) throw refuse(400, 'LOGIN_BAD_CREDENTIALS');
-  return user.id;
+  return { id: user.id, generation: user.token_generation };
 }

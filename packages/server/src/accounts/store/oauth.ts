@@ -13,7 +13,7 @@ export const findLinkedUser = (db: Database, account: Account) =>
   db
     .selectFrom('oauth_accounts')
     .innerJoin('users', 'users.id', 'oauth_accounts.user_id')
-    .select(['users.id', 'users.is_active'])
+    .select(['users.id', 'users.is_active', 'users.token_generation'])
     .where('oauth_name', '=', account.oauth_name)
     .where('account_id', '=', account.account_id)
     .executeTakeFirst();

@@ -4,12 +4,13 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres';
 
 import type { User, UserCreate } from '@service/contract';
 
-import type { Database, Tables, UsersTable } from '../../db/index.ts';
+import type { Database, OpenDatabase, Tables, UsersTable } from '../../db/index.ts';
 
 type Executor = Database | Transaction<Tables>;
 
 /** Any number that no other lock uses: held while the last administrator might be lost. */
 const ADMINISTRATORS_LOCK = 7_310_201;
+const LARGEST_ID = 2_147_483_647;
 
 const oauthAccounts = (eb: ExpressionBuilder<Tables, 'users'>) =>
   jsonArrayFrom(
@@ -34,10 +35,10 @@ const USER_COLUMNS = [
 
 const selectUsers = (db: Executor) => db.selectFrom('users').select(USER_COLUMNS).select(oauthAccounts);
 
-type UserRow = Omit<User, 'group_ids_names'>;
+export type UserRow = Omit<User, 'group_ids_names'>;
 
 /** An account as the wire shows it, its keys in the usual order. */
-function userObject(row: UserRow, groups: User['group_ids_names']): User {
+export function userObject(row: UserRow, groups: User['group_ids_names']): User {
   return {
     id: row.id,
     email: row.email,
@@ -67,25 +68,27 @@ async function groupsOf(db: Executor, userId: number, defaultGroup: string | nul
   return rows.map(({ id, name }) => [id, name]);
 }
 
-/**
- * The account of a token. It runs in every request, so it is written as plain SQL that the database plans once a
- * connection.
- */
+/** The columns of an account, for statements that run in every request: plain SQL, planned once a connection. */
+export const PLAIN_COLUMNS = `users.id, email, is_active, is_superuser, is_verified, is_guest, profile_id, project_dirs,
+  slurm_accounts, token_generation,
+  (select coalesce(json_agg(json_build_object('id', o.id, 'account_email', o.account_email, 'oauth_name', o.oauth_name)
+     order by o.id), '[]') from oauth_accounts o where o.user_id = users.id) as oauth_accounts`;
+
 const ACTIVE_USER = {
   name: 'active-user',
-  text: `select id, email, is_active, is_superuser, is_verified, is_guest, profile_id, project_dirs, slurm_accounts,
-      (select coalesce(json_agg(json_build_object('id', o.id, 'account_email', o.account_email, 'oauth_name', o.oauth_name)
-         order by o.id), '[]') from oauth_accounts o where o.user_id = users.id) as oauth_accounts
-    from users where id = $1 and is_active`,
+  text: `select ${PLAIN_COLUMNS} from users where id = $1 and is_active`,
 };
 
+export type Pool = Pick<OpenDatabase['pool'], 'query'>;
+
+/** The account of a session, with its counter. */
 export async function findActiveUser(
-  pool: { query(query: object): Promise<{ rows: UserRow[] }> },
+  pool: Pool,
   userId: number,
-): Promise<User | undefined> {
-  if (userId > 2_147_483_647) return undefined;
-  const { rows } = await pool.query({ ...ACTIVE_USER, values: [userId] });
-  return rows[0] && userObject(rows[0], null);
+): Promise<{ user: User; generation: number } | undefined> {
+  if (userId > LARGEST_ID) return undefined;
+  const { rows } = await pool.query<UserRow & { token_generation: number }>({ ...ACTIVE_USER, values: [userId] });
+  return rows[0] && { user: userObject(rows[0], null), generation: rows[0].token_generation };
 }
 
 export async function findUser(db: Executor, userId: number): Promise<User | undefined> {
@@ -119,12 +122,13 @@ export interface Credentials {
   email: string;
   is_active: boolean;
   hashed_password: string;
+  token_generation: number;
 }
 
 export const findCredentials = (db: Executor, email: string): Promise<Credentials | undefined> =>
   db
     .selectFrom('users')
-    .select(['id', 'email', 'is_active', 'hashed_password'])
+    .select(['id', 'email', 'is_active', 'hashed_password', 'token_generation'])
     .where(sql<string>`lower(email)`, '=', sql<string>`lower(${email})`)
     .executeTakeFirst();
 
@@ -155,6 +159,33 @@ export async function insertUser(db: Transaction<Tables>, user: NewUser, default
 export async function updateUser(db: Executor, userId: number, changes: Updateable<UsersTable>): Promise<void> {
   if (Object.keys(changes).length === 0) return;
   await db.updateTable('users').set(changes).where('id', '=', userId).execute();
+}
+
+/** Stores a better hash of the same password, unless the password has changed meanwhile. */
+export async function improveHash(db: Database, { id, hashed_password }: Credentials, better: string): Promise<void> {
+  await db
+    .updateTable('users')
+    .set({ hashed_password: better })
+    .where('id', '=', id)
+    .where('hashed_password', '=', hashed_password)
+    .execute();
+}
+
+/** The counter that new sessions of an account carry. */
+export async function generationOf(db: Executor, userId: number): Promise<number | undefined> {
+  const row = await db.selectFrom('users').select('token_generation').where('id', '=', userId).executeTakeFirst();
+  return row?.token_generation;
+}
+
+/** Ends all sessions of an account that were begun before. Gives back the counter for new ones. */
+export async function raiseGeneration(db: Executor, userId: number): Promise<number | undefined> {
+  const row = await db
+    .updateTable('users')
+    .set((eb) => ({ token_generation: eb('token_generation', '+', 1) }))
+    .where('id', '=', userId)
+    .returning('token_generation')
+    .executeTakeFirst();
+  return row?.token_generation;
 }
 
 /** Lets one change at a time touch the set of administrators. */

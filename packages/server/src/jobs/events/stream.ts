@@ -1,6 +1,6 @@
 /**
- * One stream of server-sent events: text out, a sign of life now and then, an end when its token ends. It says when its
- * reader is slow; nobody has to keep for it what it cannot take.
+ * One stream of server-sent events: text out, a sign of life now and then. It says when its reader is slow; nobody has to
+ * keep for it what it cannot take.
  */
 import { Readable } from 'node:stream';
 
@@ -21,15 +21,12 @@ export interface EventStream {
 export interface StreamOptions {
   /** What the reader says it has seen. */
   lastEventId: string | undefined;
-  /** In seconds, as tokens say it. */
-  expires: number;
   /** Asked with every sign of life: access can be taken away while a stream is open. */
   isAllowed(): Promise<boolean>;
 }
 
 const SIGN_OF_LIFE_MS = 15_000;
 const RETRY_MS = 3000;
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** A reader that takes nothing any more cannot be ended kindly. */
 const PATIENCE_MS = 1000;
 
@@ -72,8 +69,6 @@ export function openStream(options: StreamOptions, onClosed: (stream: EventStrea
       () => undefined,
     );
   }, SIGN_OF_LIFE_MS);
-  const left = options.expires * 1000 - Date.now();
-  const expiry = setTimeout(end, Math.min(Math.max(left, 0), LONGEST_TIMER_MS));
   const stream: EventStream = {
     body,
     position: isPosition(options.lastEventId) ? options.lastEventId : undefined,
@@ -85,7 +80,6 @@ export function openStream(options: StreamOptions, onClosed: (stream: EventStrea
   body.once('close', () => {
     ended = true;
     clearInterval(alive);
-    clearTimeout(expiry);
     onClosed(stream);
   });
   write(`retry: ${RETRY_MS}\n\n`);

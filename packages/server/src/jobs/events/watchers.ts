@@ -2,8 +2,6 @@
  * Who watches what. A job or project has one watcher in a process, however many streams look at it: it asks the database
  * once a second, and less often where an answer takes long.
  */
-import type { Readable } from 'node:stream';
-
 import type { Logger } from '../../logging/index.ts';
 import type { Feed } from './feeds.ts';
 import { type EventStream, eventText, openStream, type StreamOptions } from './stream.ts';
@@ -21,7 +19,7 @@ interface Watcher {
 
 export interface Watchers {
   /** A stream of what the feed of this name tells. */
-  watch(name: string, feed: () => Feed, options: StreamOptions): Readable;
+  watch(name: string, feed: () => Feed, options: StreamOptions): Pick<EventStream, 'body' | 'end'>;
   /** Ends all streams. */
   close(): Promise<void>;
 }
@@ -120,7 +118,7 @@ export function createWatchers(log: Logger): Watchers {
       watcher.streams.add(stream);
       watcher.wake();
       if (closed) stream.end();
-      return stream.body;
+      return stream;
     },
     async close() {
       closed = true;

@@ -29,7 +29,7 @@ export async function download({ working_dir }: JobPlace): Promise<Streamed> {
   if (made) {
     const { size, mtimeNs, ino } = await made.stat({ bigint: true });
     const tag = entityTag(String(ino), String(size), String(mtimeNs));
-    return new Streamed(made.createReadStream(), { ...headers, 'content-length': String(size) }, tag);
+    return new Streamed(made.createReadStream(), { ...headers, 'content-length': String(size) }, { tag });
   }
   const blocks = zipOf(working_dir === null ? [] : folderMembers(working_dir, 'skip'));
   return new Streamed(Readable.from(blocks, { objectMode: false }), headers);

@@ -31,32 +31,22 @@ export function jobEventRoutes(
     }
   };
 
-  const optionsOf = (
-    user: User,
-    projectId: number,
-    expires: number,
-    headers: Record<string, string | string[] | undefined>,
-  ) => ({
-    expires,
+  const optionsOf = (user: User, projectId: number, headers: Record<string, string | string[] | undefined>) => ({
     isAllowed: isAllowed(user, projectId),
     lastEventId: [headers['last-event-id']].flat()[0],
   });
 
-  api.serve(jobs.projectEvents, async ({ user, params, expires, request }) => {
+  api.serve(jobs.projectEvents, async ({ user, params, request }) => {
     const { project } = await openProject(db, user, params.project_id, 'r');
-    const options = optionsOf(user, project.id, expires, request.headers);
-    return new Streamed(
-      watchers.watch(`project ${project.id}`, () => projectFeed(parts, project.id), options),
-      HEADERS,
-    );
+    const options = optionsOf(user, project.id, request.headers);
+    const { body, end } = watchers.watch(`project ${project.id}`, () => projectFeed(parts, project.id), options);
+    return new Streamed(body, HEADERS, { end });
   });
-  api.serve(jobs.jobEvents, async ({ user, params, expires, request }) => {
+  api.serve(jobs.jobEvents, async ({ user, params, request }) => {
     const { id } = await openJob(db, user, params, 'r');
-    const options = optionsOf(user, params.project_id, expires, request.headers);
-    return new Streamed(
-      watchers.watch(`job ${id}`, () => jobFeed(parts, id), options),
-      HEADERS,
-    );
+    const options = optionsOf(user, params.project_id, request.headers);
+    const { body, end } = watchers.watch(`job ${id}`, () => jobFeed(parts, id), options);
+    return new Streamed(body, HEADERS, { end });
   });
   return watchers;
 }

@@ -21,6 +21,9 @@ export interface CookieAttributes {
 /** The administrator's own token, while he looks at the service as somebody else. */
 export const ownName = (name: string) => `${name}_own`;
 
+/** What a browser keeps of its last sign-in. */
+export const deviceName = (name: string) => `${name}_device`;
+
 export function cookieAttributes(settings: CookieSettings, url: URL): CookieAttributes {
   const bound = settings.name.startsWith('__Host-');
   const host = bound ? undefined : (settings.domain ?? url.hostname);

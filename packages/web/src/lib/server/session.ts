@@ -9,7 +9,7 @@ import {
 import type { Cookies, RequestEvent } from '@sveltejs/kit';
 
 import { apiVersion, currentUser } from './api.ts';
-import { cookieAttributes, type CookieSettings, expiryOf, ownName } from './session-cookie.ts';
+import { cookieAttributes, type CookieSettings, deviceName, expiryOf, ownName } from './session-cookie.ts';
 
 const SETTINGS: CookieSettings = {
   name: AUTH_COOKIE_NAME,
@@ -19,6 +19,8 @@ const SETTINGS: CookieSettings = {
   sameSite: AUTH_COOKIE_SAME_SITE,
 };
 const OWN = ownName(AUTH_COOKIE_NAME);
+const DEVICE = deviceName(AUTH_COOKIE_NAME);
+const DEVICE_SECONDS = 365 * 86_400;
 const NOTICE = 'service_notice';
 const NOTICE_SECONDS = 300;
 
@@ -43,6 +45,16 @@ export function beginSession(visit: Visit, token: string): boolean {
   if (!setCookie(visit, AUTH_COOKIE_NAME, token)) return false;
   if (ownTokenOf(visit.cookies) !== undefined) dropCookie(visit, OWN);
   return true;
+}
+
+/** Goes on with a session whose token was exchanged for another. */
+export const renewSession = (visit: Visit, token: string): boolean => setCookie(visit, AUTH_COOKIE_NAME, token);
+
+/** What shows that this browser has signed in before. It outlives sessions, and opens nothing. */
+export const deviceOf = (cookies: Cookies): string | undefined => cookies.get(DEVICE) || undefined;
+
+export function keepDevice({ cookies, url }: Visit, note: string): void {
+  cookies.set(DEVICE, note, { ...cookieAttributes(SETTINGS, url), maxAge: DEVICE_SECONDS });
 }
 
 /** Also without a session: a cookie that the browser still holds has to go. */

@@ -8,6 +8,9 @@ import { log } from './log.ts';
 import { onBehalfOf } from './mounted.ts';
 import { tokenOf } from './session.ts';
 
+/** What a browser keeps of a sign-in, so that guesses of others do not make it wait. */
+const DEVICE_HEADER = 'x-known-device';
+
 const BAD_CREDENTIALS = 'E-mail or password is wrong, or this account is not active.';
 const NO_PASSWORDS = 'Sign-in with a password is switched off on this service.';
 export const NO_ANSWER = 'The service does not answer. Try again in a minute.';
@@ -19,16 +22,22 @@ export const isGuest = (username: string) => PUBLIC_GUEST_USERNAME !== undefined
 export async function signIn(
   username: string,
   password: string,
-  clientAddress: string,
-): Promise<{ token: string } | { problem: string }> {
+  from: { address: string; device: string | undefined },
+): Promise<{ token: string; device: string | undefined } | { problem: string }> {
   try {
     const response = await askApi(accounts.login.path, {
       method: 'POST',
       body: new URLSearchParams({ username, password }),
-      headers: onBehalfOf(clientAddress),
+      headers: {
+        ...onBehalfOf(from.address),
+        ...(from.device === undefined ? {} : { [DEVICE_HEADER]: from.device }),
+      },
       expected: 400,
     });
-    if (response.ok) return { token: ((await response.json()) as AnswerOf<typeof accounts.login>).access_token };
+    if (response.ok) {
+      const { access_token } = (await response.json()) as AnswerOf<typeof accounts.login>;
+      return { token: access_token, device: response.headers.get(DEVICE_HEADER) ?? undefined };
+    }
     const detail = await detailOf(response);
     if (response.status === 400 && detail === 'LOGIN_BAD_CREDENTIALS') return { problem: BAD_CREDENTIALS };
     if (response.status === 404) return { problem: NO_PASSWORDS };

@@ -1,12 +1,14 @@
 /** The calls of pages to the API. No check here: the API refuses what it must. */
 import { AUTH_COOKIE_NAME, BODY_SIZE_LIMIT, SERVICE_SERVER_HOST } from '$app/env/private';
-import { json } from '@sveltejs/kit';
+import { json, type RequestEvent } from '@sveltejs/kit';
 
 import { causeOf, logFailure } from '#lib/server/api.ts';
 import { log } from '#lib/server/log.ts';
 import { onBehalfOf, service } from '#lib/server/mounted.ts';
 import { forward } from '#lib/server/proxy.ts';
-import { apiPath, blocked, requestHeaders } from '#lib/server/proxy-rules.ts';
+import { apiPath, blocked, LOGIN_COOKIE, requestHeaders } from '#lib/server/proxy-rules.ts';
+import { cookieSetTo } from '#lib/server/session-cookie.ts';
+import { renewSession } from '#lib/server/session.ts';
 
 import type { RequestHandler } from './$types';
 
@@ -17,7 +19,17 @@ const isTooLarge = (reason: unknown): boolean =>
 
 const refuseLarge = (message: string) => json({ message }, { status: 413, headers: { connection: 'close' } });
 
-const pass: RequestHandler = async ({ request, url, isSubRequest, getClientAddress }) => {
+/** A session that the API has renewed goes into our cookie, with the name and attributes that it has here. */
+function takeRenewedSession(visit: Pick<RequestEvent, 'cookies' | 'url'>, answer: Response): void {
+  const lines = answer.headers.getSetCookie();
+  const token = cookieSetTo(lines, LOGIN_COOKIE);
+  if (token === undefined || !renewSession(visit, token)) return;
+  answer.headers.delete('set-cookie');
+  for (const line of lines.filter((one) => !one.startsWith(`${LOGIN_COOKIE}=`)))
+    answer.headers.append('set-cookie', line);
+}
+
+const pass: RequestHandler = async ({ request, cookies, url, isSubRequest, getClientAddress }) => {
   const { method } = request;
   const path = apiPath(url.pathname);
   const address = SERVICE_SERVER_HOST + path;
@@ -42,6 +54,7 @@ const pass: RequestHandler = async ({ request, url, isSubRequest, getClientAddre
       signal: request.signal,
     });
     if (answer.status >= 400) logFailure(method, address, answer.status, began);
+    else takeRenewedSession({ cookies, url }, answer);
     return answer;
   } catch (failure) {
     if (isTooLarge(failure)) return refuseLarge(`This is more than the ${limit} bytes that can be sent here.`);

@@ -5,7 +5,7 @@ import { fail, redirect } from '@sveltejs/kit';
 import { currentUser } from '#lib/server/api.ts';
 import { readInvite } from '#lib/server/operator-files.ts';
 import { landingPage, ownAddress } from '#lib/server/return-address.ts';
-import { beginSession, endImpersonation, endSession } from '#lib/server/session.ts';
+import { beginSession, deviceOf, endImpersonation, endSession, keepDevice } from '#lib/server/session.ts';
 import { isGuest, signIn, signOut, UNEXPECTED } from '#lib/server/sign-in.ts';
 
 import type { Actions, PageServerLoad } from './$types';
@@ -18,6 +18,7 @@ export const load: PageServerLoad = async ({ locals, url }) => ({
   hidePassword: SERVICE_HIDE_BASIC_AUTH,
   invite: await readInvite(),
   next: ownAddress(url.searchParams.get('next')),
+  signedOut: url.searchParams.get('signed-out') === 'everywhere' && locals.user === undefined,
 });
 
 const textOf = (form: FormData, name: string) => {
@@ -29,12 +30,16 @@ export const actions: Actions = {
   login: async ({ request, cookies, url, getClientAddress }) => {
     const form = await request.formData();
     const username = textOf(form, 'username');
-    const outcome = await signIn(username, textOf(form, 'password'), getClientAddress());
+    const outcome = await signIn(username, textOf(form, 'password'), {
+      address: getClientAddress(),
+      device: deviceOf(cookies),
+    });
     const problem = 'problem' in outcome ? outcome.problem : UNEXPECTED;
     if ('problem' in outcome || !beginSession({ cookies, url }, outcome.token)) {
       const guest = isGuest(username);
       return fail(400, { problem, guest, username: guest ? '' : username });
     }
+    if (outcome.device !== undefined) keepDevice({ cookies, url }, outcome.device);
     const { user } = await currentUser(outcome.token);
     redirect(302, landingPage(url.searchParams.get('next'), user));
   },
