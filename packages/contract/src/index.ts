@@ -3,6 +3,8 @@ export * as accounts from './accounts/operations.ts';
 export * from './accounts/profile.ts';
 export * from './accounts/resource.ts';
 export * from './accounts/user.ts';
+export { isAddressOf, pathOf, segmentsOf } from './address.ts';
+export { isBrowser, isOfForeignPage, senderOf } from './foreign-page.ts';
 export * from './jobs/accounting.ts';
 export * from './jobs/history.ts';
 export * from './jobs/job.ts';

@@ -168,6 +168,7 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
     longRequestSeconds: appSettings.SERVICE_LONG_REQUEST_TIME,
     trustedProxies: appSettings.SERVICE_TRUSTED_PROXIES,
     largestUpload: appSettings.SERVICE_MAX_UPLOAD_SIZE,
+    overTls: settings.start.ORIGIN?.startsWith('https:') ?? false,
   });
   const api = createApi(app, {
     authenticate: authenticator(tokens, (userId) => findActiveUser(database.pool, userId)),
@@ -177,7 +178,10 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
       upload: appSettings.SERVICE_MAX_UPLOAD_SIZE,
     },
     checkAnswers: parts.checkAnswers ?? false,
-    besidePages: parts.withPages ?? false,
+    site: {
+      trustedOrigins: [appSettings.SERVICE_TRUSTED_ORIGINS, settings.start.ORIGIN ?? []].flat(),
+      besidePages: parts.withPages ?? false,
+    },
   });
   serviceRoutes(api, parts);
   accountRoutes(api, { db: database.db, tokens, app: appSettings });

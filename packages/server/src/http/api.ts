@@ -16,7 +16,7 @@ import { accessProblem, type Caller } from './access.ts';
 import { parseMultipart } from './form-body.ts';
 import { unstorableText } from './json-body.ts';
 import { invalid, refuse, type Refusal } from './refusal.ts';
-import { browserProblem, cookieProblem, unsafeGetProblem } from './same-site.ts';
+import { foreignPageProblem, type Site } from './same-site.ts';
 
 interface Call<Params, Query, Body> {
   params: Params;
@@ -63,8 +63,7 @@ export interface ApiOptions {
   authenticate(headers: FastifyRequest['headers']): Promise<Caller | undefined>;
   /** Tests let every answer be compared with its schema. */
   checkAnswers?: boolean;
-  /** Pages are on the same origin, so that a script in one of them could call what only forms of the client may. */
-  besidePages?: boolean;
+  site: Site;
 }
 
 const METHODS: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
@@ -124,15 +123,10 @@ export function createApi(app: FastifyInstance, options: ApiOptions): Api {
   const operations: Operation[] = [];
 
   async function authorise(operation: Operation, request: FastifyRequest): Promise<Caller | undefined> {
-    if (operation.access === 'anonymous') return undefined;
-    const caller = await options.authenticate(request.headers);
+    const caller = operation.access === 'anonymous' ? undefined : await options.authenticate(request.headers);
     const problem =
       accessProblem(operation.access, caller) ??
-      (operation.unsafeGet ? unsafeGetProblem(request.headers) : undefined) ??
-      (operation.unsafeGet && options.besidePages && caller?.via === 'cookie'
-        ? browserProblem(request.headers)
-        : undefined) ??
-      (operation.method !== 'GET' && caller?.via === 'cookie' ? cookieProblem(request.headers) : undefined);
+      (caller?.via === 'header' ? undefined : foreignPageProblem(operation, request, options.site));
     if (problem) throw problem;
     return caller;
   }

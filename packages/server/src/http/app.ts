@@ -12,12 +12,15 @@ import { answerError, answerClientError } from './errors.ts';
 import { clearUploads, parseUrlencoded } from './form-body.ts';
 import { parseJsonBody } from './json-body.ts';
 import { logRequests } from './request-log.ts';
+import { stayOnTls } from './tls.ts';
 
 export interface AppOptions {
   logging: Logging;
   longRequestSeconds: number;
   trustedProxies: string | null;
   largestUpload: number;
+  /** People reach the service over TLS, whatever the last part of the way is. */
+  overTls: boolean;
 }
 
 /** Long enough for every id and name in a path. */
@@ -84,6 +87,7 @@ export function createApp(options: AppOptions): FastifyInstance {
       reply.header('content-type', 'application/json');
     done(null, payload);
   });
+  stayOnTls(app, options.overTls);
   logRequests(app, options);
   closeUnusedConnections(app);
   return app;

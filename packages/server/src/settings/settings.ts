@@ -15,6 +15,8 @@ import {
   flag,
   integer,
   oneOf,
+  origin,
+  origins,
   packageIndex,
   type Read,
   seconds,
@@ -64,6 +66,7 @@ const appReaders = (embedded: boolean) => ({
   SERVICE_MAX_IMAGES_BODY_SIZE: size(128 * MEBIBYTE),
   SERVICE_MAX_UPLOAD_SIZE: size(512 * MEBIBYTE),
   SERVICE_TRUSTED_PROXIES: anyText,
+  SERVICE_TRUSTED_ORIGINS: origins,
   SERVICE_PACKAGE_INDEX: packageIndex,
   SERVICE_MAX_NUM_THREADS: integer(12, 1),
   SERVICE_MAX_UNITS_PER_TASK: integer(1_000_000, 1),
@@ -111,6 +114,7 @@ const startReaders = {
   SERVICE_ADMIN_PROJECT_DIR: someText(null),
   /** Unset: as the command that starts the service has it. */
   SERVICE_WEB_CLIENT: oneOf(['true', 'false'], null),
+  ORIGIN: origin,
 };
 
 /** The mail settings, complete. */
