@@ -5,7 +5,7 @@ import type { Cookies } from '@sveltejs/kit';
 
 import { askApi, causeOf, detailOf } from './api.ts';
 import { log } from './log.ts';
-import { onBehalfOf } from './mounted.ts';
+import { onBehalfOf, type Visit } from './mounted.ts';
 import { tokenOf } from './session.ts';
 
 const BAD_CREDENTIALS = 'E-mail or password is wrong, or this account is not active.';
@@ -19,13 +19,13 @@ export const isGuest = (username: string) => PUBLIC_GUEST_USERNAME !== undefined
 export async function signIn(
   username: string,
   password: string,
-  clientAddress: string,
+  visit: Visit,
 ): Promise<{ token: string } | { problem: string }> {
   try {
     const response = await askApi(accounts.login.path, {
       method: 'POST',
       body: new URLSearchParams({ username, password }),
-      headers: onBehalfOf(clientAddress),
+      headers: onBehalfOf(visit),
       expected: 400,
     });
     if (response.ok) return { token: ((await response.json()) as AnswerOf<typeof accounts.login>).access_token };

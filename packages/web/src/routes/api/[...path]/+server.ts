@@ -6,9 +6,9 @@ import { causeOf, logFailure } from '#lib/server/api.ts';
 import { log } from '#lib/server/log.ts';
 import { onBehalfOf, service } from '#lib/server/mounted.ts';
 import { forward } from '#lib/server/proxy.ts';
-import { apiPath, blocked, requestHeaders } from '#lib/server/proxy-rules.ts';
+import { passedTo, requestHeaders } from '#lib/server/proxy-rules.ts';
 
-import type { RequestHandler } from './$types';
+import type { RequestEvent, RequestHandler } from './$types';
 
 export const trailingSlash = 'ignore';
 
@@ -17,15 +17,26 @@ const isTooLarge = (reason: unknown): boolean =>
 
 const refuseLarge = (message: string) => json({ message }, { status: 413, headers: { connection: 'close' } });
 
-const pass: RequestHandler = async ({ request, url, isSubRequest, getClientAddress }) => {
-  const { method } = request;
-  const path = apiPath(url.pathname);
-  const address = SERVICE_SERVER_HOST + path;
-  const began = new Date();
-  if (!isSubRequest) log.info(`${method} ${url.pathname}`);
+/** What the API needs to know of the browser. The user agent tells one on plain http, and only with the pass. */
+function headersOf(event: RequestEvent): Record<string, string> {
+  const { headers } = event.request;
+  const userAgent = service === undefined || event.isSubRequest ? null : headers.get('user-agent');
+  return {
+    ...requestHeaders(headers, AUTH_COOKIE_NAME),
+    ...onBehalfOf(event),
+    ...(userAgent === null ? {} : { 'user-agent': userAgent }),
+  };
+}
 
-  const reason = blocked(method, path);
-  if (reason !== undefined) return json({ detail: reason, message: reason }, { status: 403 });
+const pass: RequestHandler = async (event) => {
+  const { request, url } = event;
+  const { method } = request;
+  const began = new Date();
+  if (!event.isSubRequest) log.info(`${method} ${url.pathname}`);
+
+  const passed = passedTo(method, url.pathname);
+  if ('reason' in passed) return json({ detail: passed.reason, message: passed.reason }, { status: passed.status });
+  const address = SERVICE_SERVER_HOST + passed.path;
   const length = Number(request.headers.get('content-length') ?? 0);
   const limit = BODY_SIZE_LIMIT ?? Infinity;
   if (length > limit) return refuseLarge(`${length} bytes are more than the ${limit} that can be sent here.`);
@@ -34,10 +45,7 @@ const pass: RequestHandler = async ({ request, url, isSubRequest, getClientAddre
     const answer = await forward({
       url: address + url.search,
       method,
-      headers: {
-        ...requestHeaders(request.headers, AUTH_COOKIE_NAME),
-        ...(service === undefined ? {} : onBehalfOf(getClientAddress())),
-      },
+      headers: headersOf(event),
       body: request.body,
       signal: request.signal,
     });
