@@ -251,6 +251,8 @@ describe('the headers of an answer', () => {
     ['/api/v2/project', true, [TLS]],
     ['/api/../v2/projects', false, [FRAMES]],
     ['/v2/../api/v2/project', false, []],
+    ['//elsewhere/api/v2/project', false, [FRAMES]],
+    ['*', false, [FRAMES]],
   ])('to %s, over TLS: %s', (address, overTls, names) => {
     const headers = headersFor(address, overTls);
     expect([FRAMES, TLS].filter((name) => name in headers)).toEqual(names);

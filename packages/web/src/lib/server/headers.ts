@@ -19,7 +19,7 @@ export const isOfTheApi = (pathname: string) => /^\/api(\/|$)/.test(pathname);
 
 /** Answers of the API are passed on as they are. The address is what the request has in its first line. */
 export function headersFor(address: string, overTls: boolean): Record<string, string> {
-  const pathname = URL.parse(address, 'http://own.invalid')?.pathname ?? address;
+  const pathname = URL.parse(`http://own.invalid${address}`)?.pathname ?? address;
   return { ...(isOfTheApi(pathname) ? {} : OF_PAGES), ...(overTls ? OVER_TLS : {}) };
 }
 
