@@ -24,6 +24,7 @@ import { ROOT, type Running, startCommand, startService } from './support/proces
 
 const BUILD_MS = 300_000;
 const MEGABYTE = 1024 ** 2;
+const TLS = 'strict-transport-security';
 const BROWSER = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Chrome/141.0' };
 
 let service: Running;
@@ -96,6 +97,15 @@ describe('the rule', () => {
     ['GET /redoc', false],
     ['GET /openapi.json', false],
     ['GET /metrics', false],
+    ['GET /%61pi/v2/project', false],
+    ['GET /%61dmin/v2/impersonate/1', false],
+    ['GET /api/%61dmin/v2/job', true],
+    ['POST //auth//token/logout', true],
+    ['GET /v2/../api/v2/project', false],
+    ['GET /v2/%2e%2e/api/admin/v2/job', false],
+    ['GET /v2\\..\\api', false],
+    ['GET /v2/a%2fb', false],
+    ['GET /v2/%zz', false],
     ['GET http://other.example.org/', false],
     ['OPTIONS *', false],
   ])('%s is of the client: %s', (line, expected) => {
@@ -166,10 +176,10 @@ describe('who answers', () => {
   it('logout without slash ends the session of the browser, also a dead one', async () => {
     for (const cookie of ['fastapiusersauth=dead', session().cookie]) {
       const response = await send('/auth/token/logout', { method: 'POST', headers: { cookie, origin: url } });
-      expect([response.status, response.headers.getSetCookie()[0]]).toEqual([
-        204,
-        expect.stringMatching(/^fastapiusersauth=; .*Expires=Thu, 01 Jan 1970/),
-      ]);
+      const lines = response.headers.getSetCookie();
+      expect([response.status, lines.length]).toEqual([204, 2]);
+      for (const line of lines) expect(line).toMatch(/^fastapiusersauth=; .*Expires=Thu, 01 Jan 1970/);
+      expect(lines.map((line) => line.includes('Domain='))).toEqual([true, false]);
     }
   });
 
@@ -205,7 +215,13 @@ describe('a GET that does something', () => {
       expect((await send(path, { headers })).status).toBe(200);
   });
 
-  it.each(['/api/admin/v2/impersonate/1', '/api/admin/v2/job/1/stop'])('%s is blocked for everybody', async (path) =>
+  it.each([
+    '/api/admin/v2/impersonate/1',
+    '/api/admin//v2/impersonate/1',
+    '/api/admin/v2/job/1/stop',
+    '/api/admin//v2/job/1/stop',
+    '/api//admin/v2/job/1/%73top',
+  ])('%s is blocked for everybody', async (path) =>
     expect((await send(path, { headers: session() })).status).toBe(403),
   );
 });
@@ -225,7 +241,7 @@ describe('pages', () => {
   it('let people sign in and work', async () => {
     const response = await signIn();
     expect([response.status, response.headers.get('location')]).toEqual([302, '/v2/projects']);
-    const [cookie] = response.headers.getSetCookie().map((line) => line.split(';')[0]!);
+    const cookie = response.headers.getSetCookie().at(-1)!.split(';')[0];
     const opened = await page('/v2/projects', { cookie: cookie! });
     expect([opened.status, await opened.text()]).toEqual([200, expect.stringContaining('admin@example.org')]);
     expect((await send('/api/v2/project', { headers: { cookie: cookie! } })).status).toBe(200);
@@ -357,8 +373,9 @@ describe('settings', () => {
     const form = new URLSearchParams({ username: 'admin@example.org', password: PASSWORD });
     const origin = 'http://lab.example.org';
     const login = await send('/auth/login?/login', { method: 'POST', headers: { origin }, body: form }, address);
-    const [cookie] = login.headers.getSetCookie();
-    expect(cookie).toMatch(/^lab_session=.*Domain=lab\.example\.org/);
+    const [earlier, cookie] = login.headers.getSetCookie();
+    expect(earlier).toMatch(/^lab_session=; .*Domain=lab\.example\.org/);
+    expect(cookie).toMatch(/^lab_session=ey(?!.*Domain=)/);
     const headers = { cookie: cookie!.split(';')[0]! };
     for (const path of ['/api/v2/project', '/api/auth/current-user'])
       expect((await send(path, { headers }, address)).status).toBe(200);
@@ -376,10 +393,15 @@ describe('settings', () => {
     };
     const body = new URLSearchParams({ username: 'admin@example.org', password: PASSWORD });
     const login = await send('/auth/login?/login', { method: 'POST', headers, body }, address);
-    expect([login.status, login.headers.getSetCookie()[0]]).toEqual([
+    expect([login.status, login.headers.getSetCookie().at(-1), login.headers.get(TLS)]).toEqual([
       302,
-      expect.stringMatching(/Domain=lab\.example\.org.*Secure/),
+      expect.stringMatching(/^fastapiusersauth=ey.*Secure/),
+      'max-age=31536000',
     ]);
+    for (const path of ['/', '/api/alive/', '/api/auth/current-user']) {
+      expect((await send(path, { headers }, address)).headers.get(TLS)).toBe('max-age=31536000');
+      expect((await send(path, {}, address)).headers.get(TLS)).toBeNull();
+    }
     expect(other.output()).toMatch(/access - DEBUG - 192\.0\.2\.1 POST \/auth\/token\/login\/ 200/);
   });
 

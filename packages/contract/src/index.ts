@@ -5,6 +5,8 @@ export * from './accounts/resource.ts';
 export * from './accounts/token.ts';
 export * from './accounts/user.ts';
 export * from './csv.ts';
+export { isAddressOf, pathOf, segmentsOf } from './address.ts';
+export { isBrowser, isOfForeignPage, senderOf } from './foreign-page.ts';
 export * from './jobs/accounting.ts';
 export * from './jobs/history.ts';
 export * from './jobs/job.ts';

@@ -183,6 +183,7 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
     longestRequestSeconds: appSettings.SERVICE_MAX_REQUEST_TIME,
     longestUploadSeconds: appSettings.SERVICE_MAX_UPLOAD_TIME,
     trustedProxies: appSettings.SERVICE_TRUSTED_PROXIES,
+    overTls: settings.start.ORIGIN?.startsWith('https:') ?? false,
   });
   const underWay = createUnderWay(database.db, logging.logger('accounts'));
   app.addHook('onClose', () => underWay.close());
@@ -201,7 +202,10 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
       packs: PACKS,
     }),
     checkAnswers: parts.checkAnswers ?? false,
-    besidePages: parts.withPages ?? false,
+    site: {
+      trustedOrigins: [appSettings.SERVICE_TRUSTED_ORIGINS, settings.start.ORIGIN ?? []].flat(),
+      besidePages: parts.withPages ?? false,
+    },
   });
   serviceRoutes(api, parts);
   accountRoutes(api, { db: limited, tokens, underWay, app: appSettings });

@@ -319,26 +319,6 @@ describe('failures', () => {
   });
 });
 
-describe('requests of a browser with a cookie', () => {
-  it.each([
-    ['from another site', { 'sec-fetch-site': 'cross-site' }, 403],
-    ['from another origin, old browser', { origin: 'https://evil.example' }, 403],
-    ['from the page itself', { 'sec-fetch-site': 'same-origin' }, 204],
-    ['without any of these headers', {}, 204],
-  ])('that change something %s', async (_, headers, status) => {
-    const cookie = `fastapiusersauth=${service.adminToken}`;
-    const answer = await service.app.inject({
-      method: 'POST',
-      url: '/auth/token/logout/',
-      headers: { ...headers, cookie },
-    });
-    expect(answer.statusCode).toBe(status);
-    const byHeader = { ...headers, authorization: `Bearer ${service.adminToken}` };
-    const free = await service.app.inject({ method: 'POST', url: '/auth/token/logout/', headers: byHeader });
-    expect(free.statusCode).toBe(204);
-  });
-});
-
 describe('what operators see', () => {
   it('settings in force, secrets masked', async () => {
     const { body } = await admin.get('/api/settings/app');

@@ -467,7 +467,7 @@ describe('impersonation', () => {
     ['a typed address', { 'sec-fetch-mode': 'navigate', 'sec-fetch-site': 'none' }, 403],
     ['another site', { 'sec-fetch-mode': 'no-cors', 'sec-fetch-site': 'cross-site' }, 403],
     ['a sister site', { 'sec-fetch-mode': 'cors', 'sec-fetch-site': 'same-site' }, 403],
-    ['an old browser on another site', { origin: 'https://evil.example' }, 403],
+    ['an old browser on another site', { origin: 'https://evil.example', 'user-agent': 'Mozilla/5.0' }, 403],
     ['the page itself', { 'sec-fetch-mode': 'cors', 'sec-fetch-site': 'same-origin' }, 200],
   ])('is refused or not when a browser sends it: %s', async (_, headers, status) => {
     const { id } = await service.person();

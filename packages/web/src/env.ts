@@ -41,7 +41,7 @@ export const variables = defineEnvVars({
 
   AUTH_COOKIE_NAME: { description: 'The session cookie.', schema: or(cookieName, 'fastapiusersauth') },
   AUTH_COOKIE_SECURE: { description: 'Unset: as the scheme of the request.', schema: flag },
-  AUTH_COOKIE_DOMAIN: { description: 'Unset: the host name of the request.', schema: hostName },
+  AUTH_COOKIE_DOMAIN: { description: 'Unset: the host alone.', schema: hostName },
   AUTH_COOKIE_PATH: { schema: or(path, '/') },
   AUTH_COOKIE_SAME_SITE: { schema: or(choice('lax', 'strict', 'none'), 'lax') },
 
@@ -81,7 +81,7 @@ export const variables = defineEnvVars({
 
   PORT: { schema: integer(0, 65_535) },
   ORIGIN: { description: 'The public origin. Unset: scheme and host of the request.', schema: origin },
-  BODY_SIZE_LIMIT: { description: 'Bytes. Unset: what the API allows.', schema: size },
+  BODY_SIZE_LIMIT: { description: 'Bytes of a call to the API. Unset: what the API allows.', schema: size },
 });
 
 // Kit would end with status 1 and a stack

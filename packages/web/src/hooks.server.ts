@@ -8,8 +8,9 @@ import { randomUUID } from 'node:crypto';
 
 import { ApiProblem } from '#lib/api/problem.ts';
 import { isTheme, THEME_COOKIE } from '#lib/frame/theme.ts';
+import { refusalOfForeignPage, withSmallBody } from '#lib/server/entrance.ts';
 import { guard, refusalForScripts } from '#lib/server/guard.ts';
-import { HEADERS, isOfTheApi, withCompanions } from '#lib/server/headers.ts';
+import { headersFor, isOfTheApi, withCompanions } from '#lib/server/headers.ts';
 import { markInUse } from '#lib/server/in-use.ts';
 import { log } from '#lib/server/log.ts';
 import { service } from '#lib/server/mounted.ts';
@@ -26,12 +27,12 @@ export const init: ServerInit = () => {
   logStart();
   if (service === undefined) return;
   markInUse(service.build);
-  service.client = { headers: HEADERS, origin: ORIGIN, sessionCookie: AUTH_COOKIE_NAME };
+  service.client = { headers: headersFor, origin: ORIGIN, sessionCookie: AUTH_COOKIE_NAME };
 };
 
 /** A built server gives the headers to everything, files and redirects too; in development it is pages alone. */
 function secure(response: Response): Response {
-  if (dev) for (const [name, value] of Object.entries(HEADERS)) response.headers.set(name, value);
+  if (dev) for (const [name, value] of Object.entries(headersFor('/', false))) response.headers.set(name, value);
   const policy = response.headers.get('content-security-policy');
   if (policy !== null) response.headers.set('content-security-policy', withCompanions(policy, COMPANIONS));
   return response;
@@ -54,12 +55,17 @@ async function enter(event: Parameters<Handle>[0]['event']): Promise<void> {
   if (!reads) error(403, verdict.refused);
 }
 
-export const handle: Handle = async ({ event, resolve }) => {
-  const { pathname } = event.url;
-  Object.assign(event.locals, { user: undefined, apiAlive: true, impersonating: false } satisfies App.Locals);
-  if (isOfTheApi(pathname)) return resolve(event);
-  if (pathname.startsWith(ASSETS)) log.trace(`${event.request.method} ${pathname}`);
-  else log.info(`${event.request.method} ${pathname}`);
+export const handle: Handle = async ({ event: sent, resolve }) => {
+  const { pathname } = sent.url;
+  Object.assign(sent.locals, { user: undefined, apiAlive: true, impersonating: false } satisfies App.Locals);
+  const refusal = sent.isSubRequest ? undefined : refusalOfForeignPage(sent.request, sent.url);
+  if (refusal !== undefined) return refusal;
+  if (isOfTheApi(pathname)) return resolve(sent);
+  if (pathname.startsWith(ASSETS)) log.trace(`${sent.request.method} ${pathname}`);
+  else log.info(`${sent.request.method} ${pathname}`);
+  const request = await withSmallBody(sent.request);
+  if (request instanceof Response) return secure(request);
+  const event = { ...sent, request };
   await enter(event);
   const theme = event.cookies.get(THEME_COOKIE);
   const chosen = isTheme(theme) ? theme : '';

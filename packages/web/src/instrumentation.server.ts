@@ -8,9 +8,9 @@ import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { dirname } from 'node:path';
 
-import { HEADERS, isOfTheApi } from '#lib/server/headers.ts';
+import { headersFor } from '#lib/server/headers.ts';
 import { markInUse } from '#lib/server/in-use.ts';
-import { nameOrigin, serverEnvironment } from '#lib/server/request-origin.ts';
+import { nameOrigin, schemeOf, serverEnvironment } from '#lib/server/request-origin.ts';
 
 if (!dev) {
   markInUse(dirname(import.meta.dirname));
@@ -21,7 +21,7 @@ if (!dev) {
   subscribe('http.server.request.start', (message) => {
     const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
     nameOrigin(request, ORIGIN);
-    if (!isOfTheApi(request.url ?? '/'))
-      for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+    const headers = headersFor(request.url ?? '/', schemeOf(request, process.env) === 'https');
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   });
 }

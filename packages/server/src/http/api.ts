@@ -17,7 +17,7 @@ import type { Pack, Packed } from './bodies/pack.ts';
 import type { Bodies } from './bodies/take.ts';
 import { entityTag, isKnownFile } from './caching.ts';
 import { invalid, refuse, type Refusal } from './refusal.ts';
-import { browserProblem, cookieProblem, unsafeGetProblem } from './same-site.ts';
+import { foreignPageProblem, type Site } from './same-site.ts';
 import { Streamed, whileTokenStands } from './streamed.ts';
 
 interface Call<Params, Query, Body> {
@@ -67,8 +67,7 @@ export interface ApiOptions {
   hold(caller: Caller, end: () => void): () => void;
   /** Tests let every answer be compared with its schema. */
   checkAnswers?: boolean;
-  /** Pages are on the same origin, so that a script in one of them could call what only forms of the client may. */
-  besidePages?: boolean;
+  site: Site;
 }
 
 interface Standing {
@@ -127,16 +126,11 @@ export function createApi(app: FastifyInstance, options: ApiOptions): Api {
 
   /** Who calls, and what keeps them from what they ask for. */
   async function standing(operation: Operation, request: FastifyRequest): Promise<Standing> {
-    if (operation.access === 'anonymous') return {};
-    const caller = await options.authenticate(request.headers);
+    const caller = operation.access === 'anonymous' ? undefined : await options.authenticate(request.headers);
     const problem =
       accessProblem(operation.access, caller) ??
       scopeProblem(operation.scope, caller) ??
-      (operation.unsafeGet ? unsafeGetProblem(request.headers) : undefined) ??
-      (operation.unsafeGet && options.besidePages && caller?.via === 'cookie'
-        ? browserProblem(request.headers)
-        : undefined) ??
-      (operation.method !== 'GET' && caller?.via === 'cookie' ? cookieProblem(request.headers) : undefined);
+      (caller?.via === 'header' ? undefined : foreignPageProblem(operation, request, options.site));
     return { caller, problem };
   }
 

@@ -13,6 +13,7 @@ import { closeUnusedConnections } from './closing.ts';
 import { answerError, answerClientError } from './errors.ts';
 import { logRequests } from './request-log.ts';
 import { limitRequests } from './time-limit.ts';
+import { stayOnTls } from './tls.ts';
 
 export interface AppOptions {
   logging: Logging;
@@ -22,6 +23,8 @@ export interface AppOptions {
   /** Until a request has arrived, with all of its body; 0 for no limit. */
   longestUploadSeconds: number;
   trustedProxies: string | null;
+  /** People reach the service over TLS, whatever the last part of the way is. */
+  overTls: boolean;
 }
 
 /** Long enough for every id and name in a path. */
@@ -65,6 +68,7 @@ export function createApp(options: AppOptions): FastifyInstance {
       reply.header('content-type', 'application/json');
     done(null, payload);
   });
+  stayOnTls(app, options.overTls);
   logRequests(app, options);
   limitRequests(app, options.longestRequestSeconds, log);
   closeUnusedConnections(app);

@@ -1,39 +1,26 @@
-/**
- * Requests that a foreign web page makes a browser send. A cookie travels with them, so what changes something is refused
- * when the browser says where it comes from. Programs send none of these headers and are not concerned.
- */
-import type { IncomingHttpHeaders } from 'node:http';
+/** Refuses what the page of another web site makes a browser do with the cookie of whoever opened it. */
+import type { FastifyRequest } from 'fastify';
+
+import { isBrowser, isOfForeignPage, type Operation, senderOf } from '@service/contract';
 
 import { refuse, type Refusal } from './refusal.ts';
 
 const OTHER_SITE = 'This request came from another web site. Repeat it in the client itself.';
 const BY_NAVIGATION = 'This address does something and is not a page to open. Use the button in the client.';
 
-function isForeign(headers: IncomingHttpHeaders): boolean {
-  const site = headers['sec-fetch-site'];
-  if (site !== undefined) return site !== 'same-origin' && site !== 'none';
-  const { origin } = headers;
-  if (origin === undefined) return false;
-  const host = headers['x-forwarded-host'] ?? headers.host;
-  return !URL.canParse(origin) || new URL(origin).host !== host;
+export interface Site {
+  /** Origins of other pages that may change things. */
+  trustedOrigins: readonly string[];
+  /** Pages are on the same origin, so that a script in one of them could call what only forms of the client may. */
+  besidePages: boolean;
 }
 
-/** For a GET that changes something: neither a link nor another site may trigger it, whatever carries the token. */
-export function unsafeGetProblem(headers: IncomingHttpHeaders): Refusal | undefined {
-  if (headers['sec-fetch-mode'] === 'navigate') return refuse(403, BY_NAVIGATION);
-  return isForeign(headers) ? refuse(403, OTHER_SITE) : undefined;
-}
-
-/**
- * For the same GET where pages are on the same origin: no browser may send it with the cookie. On plain http browsers
- * leave out where a request comes from, but not what they are.
- */
-export function browserProblem(headers: IncomingHttpHeaders): Refusal | undefined {
-  const isBrowser = headers['sec-fetch-site'] !== undefined || /^(Mozilla|Opera)\//.test(headers['user-agent'] ?? '');
-  return isBrowser ? refuse(403, BY_NAVIGATION) : undefined;
-}
-
-/** For everything else that changes something: a header cannot be forged by another site, a cookie can be made to travel. */
-export function cookieProblem(headers: IncomingHttpHeaders): Refusal | undefined {
-  return isForeign(headers) ? refuse(403, OTHER_SITE) : undefined;
+/** For operations that change something, where no header carries the token: that is what other sites cannot send. */
+export function foreignPageProblem(operation: Operation, request: FastifyRequest, site: Site): Refusal | undefined {
+  if (operation.method === 'GET' && !operation.unsafeGet) return undefined;
+  const sender = senderOf((name) => request.headers[name]?.toString());
+  const opensIt = sender.mode === 'navigate' || (site.besidePages && isBrowser(sender));
+  if (operation.unsafeGet && opensIt) return refuse(403, BY_NAVIGATION);
+  const own = { host: request.host, trusted: site.trustedOrigins };
+  return isOfForeignPage(sender, own) ? refuse(403, OTHER_SITE) : undefined;
 }

@@ -75,6 +75,24 @@ export const url: Read<string | null> = (written, name) => {
   return parsed && /^https?:$/.test(parsed.protocol) ? parsed.href : refuse(name, 'an http or https address');
 };
 
+const originOf = (written: string): string | undefined => {
+  const parsed = URL.parse(written.trim());
+  const isAlone = parsed?.pathname === '/' && parsed.search === '' && parsed.hash === '' && parsed.username === '';
+  return isAlone && /^https?:$/.test(parsed.protocol) ? parsed.origin : undefined;
+};
+
+/** The address that people use; empty means unset, as for all variables of the web client. */
+export const origin: Read<string | null> = (written, name) => {
+  if (written === undefined || written.trim() === '') return null;
+  return originOf(written) ?? refuse(name, 'an origin such as https://lab.example.org, without a path');
+};
+
+export const origins: Read<string[]> = (written, name) =>
+  (written ?? '')
+    .split(',')
+    .filter((one) => one.trim() !== '')
+    .map((one) => originOf(one) ?? refuse(name, 'origins such as https://lab.example.org, separated by commas'));
+
 export const emailAddress: Read<string | null> = (written, name) => {
   if (written === undefined) return null;
   const reading = readEmail(written);

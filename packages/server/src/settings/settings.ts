@@ -15,6 +15,8 @@ import {
   flag,
   integer,
   oneOf,
+  origin,
+  origins,
   packageIndex,
   type Read,
   variableNames,
@@ -69,6 +71,7 @@ const appReaders = (embedded: boolean) => ({
   SERVICE_MAX_BODY_VALUES: integer(5_000_000, 1000),
   SERVICE_TRUSTED_PROXIES: anyText,
   SERVICE_MAX_TOKEN_DAYS: integer(366, 1),
+  SERVICE_TRUSTED_ORIGINS: origins,
   SERVICE_PACKAGE_INDEX: packageIndex,
   SERVICE_MAX_NUM_THREADS: integer(12, 1),
   SERVICE_TASK_ENVIRONMENT: variableNames,
@@ -119,6 +122,7 @@ const startReaders = {
   SERVICE_ADMIN_PROJECT_DIR: someText(null),
   /** Unset: as the command that starts the service has it. */
   SERVICE_WEB_CLIENT: oneOf(['true', 'false'], null),
+  ORIGIN: origin,
 };
 
 /** The mail settings, complete. */

@@ -82,21 +82,25 @@ export function mountWeb(app: FastifyInstance, log: Logger): Mount {
   const pass = randomBytes(24).toString('hex');
   let loaded: Loaded | 'not yet' | 'never' = 'not yet';
 
-  /** A call of the client itself says for whom it is. */
+  /** A call of the client itself says for whom it is, and where people see the page that it is for. */
   function readPass(request: FastifyRequest): void {
     const { headers } = request.raw;
     if (headers[PASS_HEADER] !== pass) return;
-    Object.defineProperty(request, 'ip', { value: headers['x-forwarded-for'] });
+    Object.defineProperties(request, {
+      ip: { value: headers['x-forwarded-for'] },
+      host: { value: headers['x-forwarded-host'] },
+      protocol: { value: headers['x-forwarded-proto'] },
+    });
   }
 
   function answerPage({ handler, headers, origin }: Loaded, request: FastifyRequest, response: ServerResponse): void {
     const fixed = origin === undefined ? undefined : new URL(origin);
     const { raw } = request;
-    raw.headers[SCHEME_HEADER] = fixed?.protocol.slice(0, -1) ?? request.protocol;
+    const scheme = fixed?.protocol.slice(0, -1) ?? request.protocol;
+    raw.headers[SCHEME_HEADER] = scheme;
     raw.headers[HOST_HEADER] = fixed?.host ?? request.host;
     raw.headers[ADDRESS_HEADER] = request.ip;
-    if (!/^\/+api(?=[/?]|$)/.test(raw.url!))
-      for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    for (const [name, value] of Object.entries(headers(raw.url!, scheme === 'https'))) response.setHeader(name, value);
     const failed = (error?: unknown) => {
       if (error !== undefined) log.error(`${raw.method} of a page failed`, error);
       if (!response.headersSent) response.statusCode = error === undefined ? 404 : 500;

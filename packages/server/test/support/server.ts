@@ -146,6 +146,8 @@ export interface ServiceOptions {
   provider?: Provider;
   /** False leaves what is asked for in the queue. */
   background?: boolean;
+  /** As if pages were on the same origin. */
+  withPages?: boolean;
 }
 
 const DEFAULTS = {
@@ -170,6 +172,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     checkAnswers: true,
     ...(options.provider ? { provider: options.provider } : {}),
     ...(options.background === undefined ? {} : { background: options.background }),
+    withPages: options.withPages ?? false,
   });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   afterAll(async () => {

@@ -3,12 +3,12 @@ import type { User } from '@service/contract';
 import { describe, expect, it } from 'vitest';
 
 import { guard } from '#lib/server/guard.ts';
-import { withCompanions } from '#lib/server/headers.ts';
-import { answerHeaders, apiCookies, apiPath, blocked, requestHeaders } from '#lib/server/proxy-rules.ts';
+import { headersFor, withCompanions } from '#lib/server/headers.ts';
+import { answerHeaders, apiCookies, passedTo, requestHeaders } from '#lib/server/proxy-rules.ts';
 import * as readers from '#lib/server/readers.ts';
-import { nameOrigin, serverEnvironment } from '#lib/server/request-origin.ts';
+import { nameOrigin, schemeOf, serverEnvironment } from '#lib/server/request-origin.ts';
 import { landingPage, ownAddress } from '#lib/server/return-address.ts';
-import { cookieAttributes, cookieSetTo, expiryOf } from '#lib/server/session-cookie.ts';
+import { cookieAttributes, cookieSetTo, earlierAttributes, expiryOf } from '#lib/server/session-cookie.ts';
 import { clashes } from '#lib/server/start-check.ts';
 
 describe('the proxy', () => {
@@ -19,8 +19,37 @@ describe('the proxy', () => {
     ['/api/admin/v2/job', '/admin/v2/job/'],
     ['/api/alive', '/api/alive/'],
     ['/api/authors', '/api/authors/'],
-    ['/api/v2/a%2Fb', '/api/v2/a%2Fb/'],
-  ])('sends %s to %s', (pathname, path) => expect(apiPath(pathname)).toBe(path));
+    ['/api', '/api/'],
+    ['//api///v2//project//', '/api/v2/project/'],
+    ['/api//auth/users', '/auth/users/'],
+    ['/api/%61dmin/v2/job', '/admin/v2/job/'],
+    ['/api/v2/project/%37', '/api/v2/project/7/'],
+    ['/api/v2/a%20b', '/api/v2/a%20b/'],
+    ['/api/v2/a%2561', '/api/v2/a%2561/'],
+    ['/api/v2/%C3%A9;a=b', '/api/v2/%C3%A9%3Ba%3Db/'],
+    ['/api/v2/...', '/api/v2/.../'],
+  ])('sends %s to %s', (pathname, path) => expect(passedTo('GET', pathname)).toEqual({ path }));
+
+  it.each([
+    '/api/v2/a%2Fb',
+    '/api/v2/a%2fb',
+    '/api/v2/a%5Cb',
+    '/api/v2\\project',
+    '/api/v2/%00',
+    '/api/v2/%zz',
+    '/api/v2/%',
+    '/api/v2/%c3',
+    '/api/v2/./project',
+    '/api/v2/../admin/v2/job',
+    '/api/v2/%2e%2E/x',
+    '/api/v2/\u00e9',
+    '/api/v2/a?b',
+    'http://elsewhere.example/api/v2/project',
+    '*',
+    '',
+  ])('sends %j nowhere, because others may read it differently', (pathname) =>
+    expect(passedTo('GET', pathname)).toMatchObject({ status: 400 }),
+  );
 
   it.each([
     [null, 'fastapiusersauth', undefined],
@@ -44,6 +73,12 @@ describe('the proxy', () => {
       authorization: 'Bearer x',
       range: 'bytes=0-1',
       'x-forwarded-for': '10.0.0.1',
+      'x-forwarded-host': 'evil.example',
+      'x-service-pass': 'guessed',
+      origin: 'https://lab.example.org',
+      'sec-fetch-site': 'same-origin',
+      'sec-fetch-mode': 'cors',
+      'sec-fetch-dest': 'empty',
     };
     expect(requestHeaders(new Headers(given), 'fastapiusersauth')).toEqual({
       accept: 'text/event-stream',
@@ -52,6 +87,10 @@ describe('the proxy', () => {
       'content-type': 'application/json',
       'content-length': '2',
       cookie: 'fastapiusersauth=t',
+      origin: 'https://lab.example.org',
+      'sec-fetch-site': 'same-origin',
+      'sec-fetch-mode': 'cors',
+      'sec-fetch-dest': 'empty',
     });
   });
 
@@ -62,16 +101,24 @@ describe('the proxy', () => {
   });
 
   it.each([
-    ['GET', '/admin/v2/impersonate/3/', true],
-    ['HEAD', '/admin/v2/impersonate/3/', true],
-    ['GET', '/admin/v2/imperson%61te/3/', true],
-    ['POST', '/admin/v2/impersonate/', true],
+    ['GET', '/api/admin/v2/impersonate/3/', true],
+    ['HEAD', '/api/admin/v2/impersonate/3', true],
+    ['GET', '/api/admin/v2/imperson%61te/3/', true],
+    ['GET', '/api/admin//v2/impersonate/3', true],
+    ['GET', '/api//admin/v2/impersonate//3//', true],
+    ['POST', '/api/admin/v2/impersonate/', true],
+    ['POST', '/api/admin/v2//impersonate', true],
     ['GET', '/api/v2/project/1/job/2/stop/', true],
-    ['GET', '/admin/v2/job/2/stop/', true],
-    ['POST', '/api/v2/job/2/stop/', false],
-    ['GET', '/admin/v2/job/2/', false],
-    ['GET', '/api/v2/%E0%A4%A/', false],
-  ])('%s %s is blocked: %s', (method, path, is) => expect(blocked(method, path) !== undefined).toBe(is));
+    ['GET', '/api/v2//project/1/job/2/stop', true],
+    ['GET', '/api/admin//v2/job/2/stop', true],
+    ['HEAD', '/api/admin/v2/job/2/%73top', true],
+    ['POST', '/api/admin/v2/job/2/stop/', false],
+    ['GET', '/api/admin/v2/job/2/', false],
+    ['GET', '/api/admin/v2/impersonated', false],
+  ])('%s %s is blocked: %s', (method, path, is) => {
+    const passed = passedTo(method, path);
+    expect('status' in passed && passed.status === 403).toBe(is);
+  });
 });
 
 describe('the return address', () => {
@@ -139,13 +186,12 @@ describe('the session cookie', () => {
   const plain = { name: 'fastapiusersauth', secure: undefined, domain: undefined, path: '/', sameSite: 'lax' as const };
 
   it.each([
-    ['follows plain http', {}, 'http://lab.example.org/x', { secure: false, domain: 'lab.example.org' }],
-    ['follows https', {}, 'https://lab.example.org/x', { secure: true, domain: 'lab.example.org' }],
-    ['is as secure as told', { secure: true }, 'http://a.example', { secure: true, domain: 'a.example' }],
+    ['is for the host alone', {}, 'http://lab.example.org/x', { secure: false }],
+    ['follows https', {}, 'https://lab.example.org/x', { secure: true }],
+    ['is as secure as told', { secure: true }, 'http://a.example', { secure: true }],
     ['has its domain', { domain: 'b.example' }, 'http://a.b.example', { secure: false, domain: 'b.example' }],
-    ['has no domain at an IPv6 address', {}, 'http://[::1]:80', { secure: false }],
     ['is bound to the host', { name: '__Host-s' }, 'http://a.example', { secure: true }],
-    ['has its path', { path: '/x' }, 'http://a.example', { secure: false, domain: 'a.example', path: '/x' }],
+    ['has its path', { path: '/x' }, 'http://a.example', { secure: false, path: '/x' }],
   ])('%s', (_, changes, url, expected) =>
     expect(cookieAttributes({ ...plain, ...changes }, new URL(url))).toEqual({
       httpOnly: true,
@@ -154,6 +200,18 @@ describe('the session cookie', () => {
       ...expected,
     }),
   );
+
+  it.each([
+    ['with the host as domain', {}, 'http://lab.example.org', ['lab.example.org']],
+    ['with the host as domain, and alone', { domain: 'b.example' }, 'http://a.b.example', [undefined, 'a.b.example']],
+    ['alone', { domain: 'a.example' }, 'http://a.example', [undefined]],
+    ['in no other way at an IPv6 address', {}, 'http://[::1]:80', []],
+    ['in no other way when it is bound to the host', { name: '__Host-s' }, 'https://a.example', []],
+  ])('may be left over %s', (_, changes, url, domains) => {
+    const earlier = earlierAttributes({ ...plain, ...changes }, new URL(url));
+    expect(earlier.map(({ domain }) => domain)).toEqual(domains);
+    for (const { path, secure } of earlier) expect([path, secure]).toEqual(['/', false]);
+  });
 
   it.each([
     [`h.${Buffer.from('{"exp": 1700000000}').toString('base64url')}.s`, new Date(1_700_000_000_000)],
@@ -182,6 +240,25 @@ describe('the security policy', () => {
   ])('with %j', (companions, expected) => expect(withCompanions(policy, companions)).toBe(expected));
 });
 
+describe('the headers of an answer', () => {
+  const FRAMES = 'x-frame-options';
+  const TLS = 'strict-transport-security';
+  it.each<[string, boolean, string[]]>([
+    ['/', false, [FRAMES]],
+    ['/', true, [FRAMES, TLS]],
+    ['/apiary', true, [FRAMES, TLS]],
+    ['/api/v2/project?a=b', false, []],
+    ['/api/v2/project', true, [TLS]],
+    ['/api/../v2/projects', false, [FRAMES]],
+    ['/v2/../api/v2/project', false, []],
+    ['//elsewhere/api/v2/project', false, [FRAMES]],
+    ['*', false, [FRAMES]],
+  ])('to %s, over TLS: %s', (address, overTls, names) => {
+    const headers = headersFor(address, overTls);
+    expect([FRAMES, TLS].filter((name) => name in headers)).toEqual(names);
+  });
+});
+
 describe('the origin of a request', () => {
   const named = (origin: string | undefined, headers: Record<string, string>, encrypted = false) => {
     const request = { headers, socket: { encrypted } } as unknown as Parameters<typeof nameOrigin>[0];
@@ -196,6 +273,14 @@ describe('the origin of a request', () => {
   ])('%s', (_, origin, headers, expected) => expect(named(origin, headers)).toBe(expected));
 
   it('is https where the connection is', () => expect(named(undefined, { host: 'lab' }, true)).toBe('https://lab'));
+
+  it.each([
+    [{}, { 'x-service-scheme': 'http', 'x-forwarded-proto': 'https' }, 'http'],
+    [{ PROTOCOL_HEADER: 'X-Forwarded-Proto' }, { 'x-service-scheme': 'http', 'x-forwarded-proto': 'https' }, 'https'],
+    [{ PROTOCOL_HEADER: 'x-forwarded-proto' }, { 'x-service-scheme': 'http' }, undefined],
+  ])('has, with %j and %j, the scheme %s', (environment, headers, scheme) =>
+    expect(schemeOf({ headers }, environment)).toBe(scheme),
+  );
 
   it.each([
     [{}, { PORT: undefined, BODY_SIZE_LIMIT: 'Infinity', PROTOCOL_HEADER: 'x-service-scheme' }],

@@ -48,6 +48,23 @@ test('1: sign in, open the login page again, sign out', async () => {
   expect((await page.context().cookies()).filter(({ name }) => name === SESSION)).toEqual([]);
 });
 
+test('a cookie of an earlier version, for the host and all names below it, goes with the first sign-in', async () => {
+  const anna = await person({ name: 'anna' });
+  // a name, since an address has no names below it; Chromium finds it on this machine
+  const host = 'lab.localhost';
+  const page = await openPage('/');
+  const earlier = { name: SESSION, value: 'of.an.earlier-version', domain: `.${host}`, path: '/', httpOnly: true };
+  await page.context().addCookies([earlier]);
+  await goTo(page, `${web.replace(/\/\/[^:]+/, `//${host}`)}/auth/login`);
+  const kept = async () =>
+    (await page.context().cookies()).filter(({ name }) => name === SESSION).map(({ domain }) => domain);
+  expect(await kept()).toEqual([`.${host}`]);
+  await signIn(page, anna.email);
+  await page.waitForURL('**/v2/projects');
+  await page.getByRole('button', { name: `Account of ${anna.email}` }).waitFor();
+  expect(await kept()).toEqual([host]);
+});
+
 test('1: sign out from the menu', async () => {
   const anna = await person({ name: 'anna' });
   const page = await anna.open('/profile');

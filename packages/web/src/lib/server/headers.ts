@@ -1,4 +1,4 @@
-/** Headers of every page and file. */
+/** Headers of every answer of the web server. */
 
 const SECURITY_HEADERS: Record<string, string> = {
   'x-frame-options': 'deny',
@@ -11,10 +11,17 @@ const SECURITY_HEADERS: Record<string, string> = {
 };
 
 /** What has not said how long it may be kept is asked for again; answers differ from person to person. */
-export const HEADERS: Record<string, string> = { ...SECURITY_HEADERS, 'cache-control': 'private, no-cache' };
+const OF_PAGES: Record<string, string> = { ...SECURITY_HEADERS, 'cache-control': 'private, no-cache' };
+/** Whoever came over TLS once comes back over TLS. Other names below this host are not ours to decide about. */
+const OVER_TLS = { 'strict-transport-security': 'max-age=31536000' };
 
-/** Answers of the API are passed on as they are. */
-export const isOfTheApi = (address: string) => /^\/api(?=[/?]|$)/.test(address);
+export const isOfTheApi = (pathname: string) => /^\/api(\/|$)/.test(pathname);
+
+/** Answers of the API are passed on as they are. The address is what the request has in its first line. */
+export function headersFor(address: string, overTls: boolean): Record<string, string> {
+  const pathname = URL.parse(`http://own.invalid${address}`)?.pathname ?? address;
+  return { ...(isOfTheApi(pathname) ? {} : OF_PAGES), ...(overTls ? OVER_TLS : {}) };
+}
 
 /** Services of the operator that pages talk to, as URLs or own paths. */
 export interface Companions {

@@ -23,6 +23,14 @@ export function serverEnvironment(environment: Record<string, string | undefined
   };
 }
 
+/** The scheme that people use, where `serverEnvironment` says that it stands. */
+export function schemeOf(
+  { headers }: Pick<IncomingMessage, 'headers'>,
+  environment: Record<string, string | undefined>,
+): string | undefined {
+  return headers[(environment['PROTOCOL_HEADER'] ?? SCHEME).toLowerCase()]?.toString();
+}
+
 export function nameOrigin(request: Pick<IncomingMessage, 'headers' | 'socket'>, origin: string | undefined): void {
   const fixed = origin === undefined ? undefined : new URL(origin);
   const { headers } = request;

@@ -4,7 +4,7 @@ export interface CookieSettings {
   name: string;
   /** Undefined: as the scheme of the request. */
   secure: boolean | undefined;
-  /** Undefined: the host name of the request. */
+  /** Undefined: the host alone. */
   domain: string | undefined;
   path: string;
   sameSite: 'lax' | 'strict' | 'none';
@@ -26,15 +26,26 @@ export const deviceName = (name: string) => `${name}_device`;
 
 export function cookieAttributes(settings: CookieSettings, url: URL): CookieAttributes {
   const bound = settings.name.startsWith('__Host-');
-  const host = bound ? undefined : (settings.domain ?? url.hostname);
   return {
     httpOnly: true,
     secure: bound || (settings.secure ?? url.protocol === 'https:'),
-    // an IPv6 address cannot be a domain
-    ...(host === undefined || host.startsWith('[') ? {} : { domain: host }),
+    ...(bound || settings.domain === undefined ? {} : { domain: settings.domain }),
     path: settings.path,
     sameSite: settings.sameSite,
   };
+}
+
+/**
+ * The same cookie as browsers may still hold it from other settings, or from a version that always named the host as
+ * domain: for them it is another cookie, which they would go on sending beside the new one. It has to go.
+ */
+export function earlierAttributes(settings: CookieSettings, url: URL): CookieAttributes[] {
+  if (settings.name.startsWith('__Host-')) return [];
+  const { domain: current, ...alone } = cookieAttributes(settings, url);
+  // an IPv6 address cannot be a domain
+  const named = url.hostname.startsWith('[') ? [] : [url.hostname];
+  const domains = [undefined, ...named].filter((domain) => domain !== current);
+  return domains.map((domain) => ({ ...alone, ...(domain === undefined ? {} : { domain }) }));
 }
 
 /** When a token ends, or undefined when it is no token. Whether it is genuine only the API knows. */

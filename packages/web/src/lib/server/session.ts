@@ -9,7 +9,14 @@ import {
 import type { Cookies, RequestEvent } from '@sveltejs/kit';
 
 import { apiVersion, currentUser } from './api.ts';
-import { cookieAttributes, type CookieSettings, deviceName, expiryOf, ownName } from './session-cookie.ts';
+import {
+  cookieAttributes,
+  type CookieSettings,
+  deviceName,
+  earlierAttributes,
+  expiryOf,
+  ownName,
+} from './session-cookie.ts';
 
 const SETTINGS: CookieSettings = {
   name: AUTH_COOKIE_NAME,
@@ -32,11 +39,19 @@ const ownTokenOf = (cookies: Cookies): string | undefined => cookies.get(OWN) ||
 function setCookie({ cookies, url }: Visit, name: string, token: string): boolean {
   const expires = expiryOf(token);
   if (expires === undefined) return false;
+  dropEarlier({ cookies, url }, name);
   cookies.set(name, token, { ...cookieAttributes(SETTINGS, url), expires });
   return true;
 }
 
+/** Before the cookie itself: a browser that takes both for one cookie keeps what came last. */
+function dropEarlier({ cookies, url }: Visit, name: string): void {
+  for (const attributes of earlierAttributes(SETTINGS, url))
+    cookies.set(name, '', { ...attributes, expires: new Date(0) });
+}
+
 function dropCookie({ cookies, url }: Visit, name: string): void {
+  dropEarlier({ cookies, url }, name);
   cookies.set(name, '', { ...cookieAttributes(SETTINGS, url), expires: new Date(0) });
 }
 

@@ -5,7 +5,7 @@ import type { Cookies } from '@sveltejs/kit';
 
 import { askApi, causeOf, detailOf } from './api.ts';
 import { log } from './log.ts';
-import { onBehalfOf } from './mounted.ts';
+import { onBehalfOf, type Visit } from './mounted.ts';
 import { tokenOf } from './session.ts';
 
 /** What a browser keeps of a sign-in, so that guesses of others do not make it wait. */
@@ -22,16 +22,14 @@ export const isGuest = (username: string) => PUBLIC_GUEST_USERNAME !== undefined
 export async function signIn(
   username: string,
   password: string,
-  from: { address: string; device: string | undefined },
+  visit: Visit,
+  knownDevice: string | undefined,
 ): Promise<{ token: string; device: string | undefined } | { problem: string }> {
   try {
     const response = await askApi(accounts.login.path, {
       method: 'POST',
       body: new URLSearchParams({ username, password }),
-      headers: {
-        ...onBehalfOf(from.address),
-        ...(from.device === undefined ? {} : { [DEVICE_HEADER]: from.device }),
-      },
+      headers: { ...onBehalfOf(visit), ...(knownDevice === undefined ? {} : { [DEVICE_HEADER]: knownDevice }) },
       expected: 400,
     });
     if (response.ok) {

@@ -16,5 +16,8 @@ export function logStart(): void {
   if (settings.AUTH_COOKIE_NAME.startsWith('__Host-'))
     log.warn('AUTH_COOKIE_NAME begins with __Host-. Image data service and feature explorer may not understand it.');
   else if (settings.AUTH_COOKIE_DOMAIN === undefined && inUse)
-    log.warn('AUTH_COOKIE_DOMAIN is not set. The session cookie is for the host name that people use.');
+    log.warn(
+      'AUTH_COOKIE_DOMAIN is not set: the session cookie is for this host alone. ' +
+        'Set it if an image data service or feature explorer runs under another host name.',
+    );
 }

@@ -1,16 +1,16 @@
 /** The calls of pages to the API. No check here: the API refuses what it must. */
 import { AUTH_COOKIE_NAME, BODY_SIZE_LIMIT, SERVICE_SERVER_HOST } from '$app/env/private';
-import { json, type RequestEvent } from '@sveltejs/kit';
+import { json } from '@sveltejs/kit';
 
 import { causeOf, logFailure } from '#lib/server/api.ts';
 import { log } from '#lib/server/log.ts';
 import { onBehalfOf, service } from '#lib/server/mounted.ts';
 import { forward } from '#lib/server/proxy.ts';
-import { apiPath, blocked, LOGIN_COOKIE, requestHeaders } from '#lib/server/proxy-rules.ts';
+import { LOGIN_COOKIE, passedTo, requestHeaders } from '#lib/server/proxy-rules.ts';
 import { cookieSetTo } from '#lib/server/session-cookie.ts';
 import { renewSession } from '#lib/server/session.ts';
 
-import type { RequestHandler } from './$types';
+import type { RequestEvent, RequestHandler } from './$types';
 
 export const trailingSlash = 'ignore';
 
@@ -29,15 +29,26 @@ function takeRenewedSession(visit: Pick<RequestEvent, 'cookies' | 'url'>, answer
     answer.headers.append('set-cookie', line);
 }
 
-const pass: RequestHandler = async ({ request, cookies, url, isSubRequest, getClientAddress }) => {
-  const { method } = request;
-  const path = apiPath(url.pathname);
-  const address = SERVICE_SERVER_HOST + path;
-  const began = new Date();
-  if (!isSubRequest) log.info(`${method} ${url.pathname}`);
+/** What the API needs to know of the browser. The user agent tells one on plain http, and only with the pass. */
+function headersOf(event: RequestEvent): Record<string, string> {
+  const { headers } = event.request;
+  const userAgent = service === undefined || event.isSubRequest ? null : headers.get('user-agent');
+  return {
+    ...requestHeaders(headers, AUTH_COOKIE_NAME),
+    ...onBehalfOf(event),
+    ...(userAgent === null ? {} : { 'user-agent': userAgent }),
+  };
+}
 
-  const reason = blocked(method, path);
-  if (reason !== undefined) return json({ detail: reason, message: reason }, { status: 403 });
+const pass: RequestHandler = async (event) => {
+  const { request, url } = event;
+  const { method } = request;
+  const began = new Date();
+  if (!event.isSubRequest) log.info(`${method} ${url.pathname}`);
+
+  const passed = passedTo(method, url.pathname);
+  if ('reason' in passed) return json({ detail: passed.reason, message: passed.reason }, { status: passed.status });
+  const address = SERVICE_SERVER_HOST + passed.path;
   const length = Number(request.headers.get('content-length') ?? 0);
   const limit = BODY_SIZE_LIMIT ?? Infinity;
   if (length > limit) return refuseLarge(`${length} bytes are more than the ${limit} that can be sent here.`);
@@ -46,15 +57,12 @@ const pass: RequestHandler = async ({ request, cookies, url, isSubRequest, getCl
     const answer = await forward({
       url: address + url.search,
       method,
-      headers: {
-        ...requestHeaders(request.headers, AUTH_COOKIE_NAME),
-        ...(service === undefined ? {} : onBehalfOf(getClientAddress())),
-      },
+      headers: headersOf(event),
       body: request.body,
       signal: request.signal,
     });
     if (answer.status >= 400) logFailure(method, address, answer.status, began);
-    else takeRenewedSession({ cookies, url }, answer);
+    else takeRenewedSession(event, answer);
     return answer;
   } catch (failure) {
     if (isTooLarge(failure)) return refuseLarge(`This is more than the ${limit} bytes that can be sent here.`);

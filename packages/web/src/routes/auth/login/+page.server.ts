@@ -27,13 +27,11 @@ const textOf = (form: FormData, name: string) => {
 };
 
 export const actions: Actions = {
-  login: async ({ request, cookies, url, getClientAddress }) => {
+  login: async (event) => {
+    const { request, cookies, url } = event;
     const form = await request.formData();
     const username = textOf(form, 'username');
-    const outcome = await signIn(username, textOf(form, 'password'), {
-      address: getClientAddress(),
-      device: deviceOf(cookies),
-    });
+    const outcome = await signIn(username, textOf(form, 'password'), event, deviceOf(cookies));
     const problem = 'problem' in outcome ? outcome.problem : UNEXPECTED;
     if ('problem' in outcome || !beginSession({ cookies, url }, outcome.token)) {
       const guest = isGuest(username);

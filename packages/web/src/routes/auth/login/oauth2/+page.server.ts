@@ -6,6 +6,7 @@ import { type Cookies, error, redirect } from '@sveltejs/kit';
 import { NEXT_COOKIE, NEXT_PATH } from '#lib/frame/external.ts';
 import { askApi, causeOf, currentUser } from '#lib/server/api.ts';
 import { log } from '#lib/server/log.ts';
+import { onBehalfOf, type Visit } from '#lib/server/mounted.ts';
 import { apiCookies, LOGIN_COOKIE } from '#lib/server/proxy-rules.ts';
 import { landingPage } from '#lib/server/return-address.ts';
 import { cookieSetTo } from '#lib/server/session-cookie.ts';
@@ -19,11 +20,12 @@ export const trailingSlash = 'ignore';
 const AGAIN = 'Go back to the login page and try again.';
 
 /** Only the cookie of this sign-in travels, no session. */
-async function callback(client: string, search: string, cookies: string | null): Promise<Response> {
+async function callback(client: string, visit: Visit, cookies: string | null): Promise<Response> {
   const cookie = apiCookies(cookies, '');
   const path = accounts.oauthCallback(encodeURIComponent(client)).path;
   try {
-    return await askApi(path + search, { headers: cookie === undefined ? {} : { cookie } });
+    const headers = { ...onBehalfOf(visit), ...(cookie === undefined ? {} : { cookie }) };
+    return await askApi(path + visit.url.search, { headers });
   } catch (reason) {
     log.error(`External sign-in has no answer: ${causeOf(reason)}`);
     error(503, NO_ANSWER);
@@ -37,12 +39,13 @@ function takeNext(cookies: Cookies): string | undefined {
   return next || undefined;
 }
 
-export const load: PageServerLoad = async ({ cookies, url, request }) => {
+export const load: PageServerLoad = async (event) => {
+  const { cookies, url, request } = event;
   if (url.search === '') error(400, `Nothing came back from your external account. ${AGAIN}`);
   if (PUBLIC_OAUTH_CLIENT_NAME === undefined)
     error(500, 'Sign-in with an external account is not set up here. Tell the people who run this service.');
 
-  const response = await callback(PUBLIC_OAUTH_CLIENT_NAME, url.search, request.headers.get('cookie'));
+  const response = await callback(PUBLIC_OAUTH_CLIENT_NAME, event, request.headers.get('cookie'));
   if (!response.ok) {
     const text = await response.text();
     const detail = readDetail(text);

@@ -3,16 +3,18 @@ import { accounts, type AnswerOf } from '@service/contract';
 import { fail, redirect } from '@sveltejs/kit';
 
 import { askApi, causeOf, detailOf } from '#lib/server/api.ts';
+import { onBehalfOf } from '#lib/server/mounted.ts';
 import { beginImpersonation, tokenOf } from '#lib/server/session.ts';
 
-import type { Actions } from './$types';
+import type { Actions, RequestEvent } from './$types';
 
 const UNEXPECTED = 'This did not work. Try again; if it stays, look into the log of the service.';
 
-async function tokenFor(userId: string, token: string | undefined): Promise<{ token: string } | { problem: string }> {
+async function tokenFor(userId: string, visit: RequestEvent): Promise<{ token: string } | { problem: string }> {
   if (!/^\d+$/.test(userId)) return { problem: 'Choose a person first.' };
   try {
-    const response = await askApi(accounts.impersonate.path.replace('{user_id}', userId), { token });
+    const call = { token: tokenOf(visit.cookies), headers: onBehalfOf(visit) };
+    const response = await askApi(accounts.impersonate.path.replace('{user_id}', userId), call);
     if (!response.ok) return { problem: (await detailOf(response)) ?? UNEXPECTED };
     return { token: ((await response.json()) as AnswerOf<typeof accounts.impersonate>).access_token };
   } catch (reason) {
@@ -21,9 +23,10 @@ async function tokenFor(userId: string, token: string | undefined): Promise<{ to
 }
 
 export const actions: Actions = {
-  default: async ({ request, cookies, url }) => {
+  default: async (event) => {
+    const { request, cookies, url } = event;
     const user_id = (await request.formData()).get('user_id');
-    const outcome = await tokenFor(typeof user_id === 'string' ? user_id : '', tokenOf(cookies));
+    const outcome = await tokenFor(typeof user_id === 'string' ? user_id : '', event);
     if ('problem' in outcome) return fail(400, { problem: outcome.problem });
     if (!beginImpersonation({ cookies, url }, outcome.token)) return fail(400, { problem: UNEXPECTED });
     redirect(302, '/v2/projects');

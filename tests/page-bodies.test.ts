@@ -1,0 +1,138 @@
+/** How much pages take: forms are small, and what is larger is neither kept nor read to its end. */
+import { readFileSync } from 'node:fs';
+import { createServer, request as httpRequest, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { START_MS, startWebProcess, variables } from '../packages/web/test/server/built-web.ts';
+import { READY, start } from './support/mounted.ts';
+import type { Running } from './support/processes.ts';
+import { ask } from './support/raw-http.ts';
+
+const MEGABYTE = 1024 ** 2;
+const HUGE = 300 * MEGABYTE;
+const AT_ONCE = 3;
+/** What the buffers of a connection may hold, on both sides. */
+const ON_THE_WAY = 32 * MEGABYTE;
+const MOST_MEMORY = 600 * MEGABYTE;
+const FORM = 'application/x-www-form-urlencoded';
+
+interface Place {
+  url: string;
+  process: Running;
+}
+const places: Record<string, Place> = {};
+let upstream: Server;
+let received = 0;
+
+/** The API as a web server sees it that stands alone: slow to read, and it tells how much has come. */
+async function startUpstream(): Promise<string> {
+  upstream = createServer((request, response) => {
+    if (request.method === 'GET') return response.end('{"alive": true, "version": "1"}');
+    request.on('data', (chunk: Buffer) => (received += chunk.length)).on('end', () => response.end('{}'));
+    request.pause();
+    setTimeout(() => request.resume(), 2000);
+    return response;
+  });
+  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
+}
+
+beforeAll(async () => {
+  const service = start();
+  places['on the port of the API'] = { url: (await service.said(READY))[1]!, process: service };
+  const web = await startWebProcess(variables(await startUpstream()));
+  places['alone'] = { url: (await web.said(/Listening on (http:\/\/\S+)/))[1]!, process: web };
+}, START_MS);
+
+afterAll(() => {
+  upstream.close();
+  upstream.closeAllConnections();
+});
+
+const peakMemory = ({ process }: Place) =>
+  Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${process.process.pid}/status`, 'utf8'))![1]) * 1024;
+
+/** Sends until everything is sent, there is an answer, or the connection is cut. */
+async function pour({ url }: Place, target: string, headers: Record<string, string>, size: number) {
+  const request = httpRequest(url + target, { method: 'POST', headers: { origin: url, ...headers } });
+  let status: number | 'cut' | undefined;
+  const over = new Promise<void>((resolve) => {
+    request.once('response', (response) => {
+      status = response.statusCode!;
+      response.resume().once('close', resolve).once('error', resolve);
+    });
+    request.once('error', () => {
+      status ??= 'cut';
+      resolve();
+    });
+  });
+  const chunk = Buffer.alloc(MEGABYTE, 'a');
+  let sent = 0;
+  for (; sent < size && status === undefined; sent += chunk.length) {
+    if (request.write(chunk)) continue;
+    await Promise.race([new Promise((resolve) => request.once('drain', resolve)), over]);
+  }
+  if (sent >= size) request.end();
+  await over;
+  request.destroy();
+  return { status, sent };
+}
+
+/** The longest that others wait meanwhile. */
+async function longestWait(place: Place, work: Promise<unknown>): Promise<number> {
+  let longest = 0;
+  let over = false;
+  void work.finally(() => (over = true));
+  while (!over) {
+    const began = Date.now();
+    await ask(place.url, '/alive');
+    longest = Math.max(longest, Date.now() - began);
+    await sleep(50);
+  }
+  return longest;
+}
+
+describe.each(['on the port of the API', 'alone'])('pages %s', (name) => {
+  const place = () => places[name]!;
+
+  it.each<[string, string, Record<string, string>]>([
+    ['the sign-in form, announced', '/auth/login?/login', { 'content-type': FORM, 'content-length': String(HUGE) }],
+    ['the sign-in form, in pieces', '/auth/login?/login', { 'content-type': FORM }],
+    ['the sign-in form as multipart', '/auth/login?/login', { 'content-type': 'multipart/form-data; boundary=b' }],
+    ['a form of the admin area', '/v2/admin/impersonate', { 'content-type': FORM }],
+    ['logout', '/auth/token/logout', { 'content-type': 'text/plain' }],
+    ['an address that is not there', '/not-here', { 'content-type': FORM }],
+  ])('do not take 300 MB: %s', async (_, target, headers) => {
+    const attacks = Promise.all(Array.from({ length: AT_ONCE }, () => pour(place(), target, headers, HUGE)));
+    const wait = await longestWait(place(), attacks);
+    for (const { status, sent } of await attacks) {
+      expect([413, 'cut']).toContain(status);
+      expect(sent).toBeLessThan(ON_THE_WAY);
+    }
+    expect(wait).toBeLessThan(5000);
+    expect(peakMemory(place())).toBeLessThan(MOST_MEMORY);
+  });
+
+  it('say how large a form may be', async () => {
+    const { url } = place();
+    const headers = { origin: url, 'content-type': FORM };
+    const send = (bytes: number) =>
+      ask(url, '/auth/login?/login', { method: 'POST', headers, body: `username=${'a'.repeat(bytes - 9)}` });
+    expect((await send(64 * 1024)).status).toBe(400);
+    const { status, text, headers: answered } = await send(64 * 1024 + 1);
+    expect([status, text, answered['connection']]).toEqual([413, expect.stringContaining('64 kB'), 'close']);
+  });
+});
+
+it('a call of the API of any size passes through, and the web server holds little of it', async () => {
+  const place = places['alone']!;
+  const before = received;
+  const work = pour(place, '/api/v2/anything', { 'content-type': 'application/octet-stream' }, HUGE);
+  const wait = await longestWait(place, work);
+  expect(await work).toEqual({ status: 200, sent: HUGE });
+  expect(received - before).toBe(HUGE);
+  expect(wait).toBeLessThan(5000);
+  expect(peakMemory(place)).toBeLessThan(MOST_MEMORY);
+});
