@@ -9,6 +9,8 @@ export interface Caller {
   via: 'header' | 'cookie';
   /** When the token ends, in seconds; what goes on for long ends with it. */
   expires: number;
+  /** The administrator who acts as this account. */
+  actor?: number;
 }
 
 const NO_PROFILE = 'Your account has no computational profile yet. Ask an administrator to give you one.';

@@ -15,6 +15,7 @@ import { type BodySize, type Operation, pageProblem, pageQuery, readRequest } fr
 import { accessProblem, type Caller } from './access.ts';
 import { parseMultipart } from './form-body.ts';
 import { unstorableText } from './json-body.ts';
+import { type Acting, actingOf } from './origin.ts';
 import { invalid, refuse, type Refusal } from './refusal.ts';
 import { browserProblem, cookieProblem, unsafeGetProblem } from './same-site.ts';
 
@@ -47,7 +48,7 @@ export interface Api {
   /** An operation that needs a caller. */
   serve<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A>(
     operation: Operation<P, Q, B, A>,
-    handler: Handler<P, Q, B, A, Pick<Caller, 'user' | 'expires'>>,
+    handler: Handler<P, Q, B, A, Pick<Caller, 'user' | 'expires'> & { by: Acting }>,
   ): void;
   /** An operation that anyone may call. */
   serveAnyone<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A>(
@@ -160,7 +161,8 @@ export function createApi(app: FastifyInstance, options: ApiOptions): Api {
         if ('entries' in read) throw invalid(read.entries);
         // a large body is held once, in its validated form
         request.body = undefined;
-        const call = { ...read.value, request, reply, user: caller?.user, expires: caller?.expires };
+        const by = caller && actingOf(caller, request);
+        const call = { ...read.value, request, reply, user: caller?.user, expires: caller?.expires, by };
         const answer = await handler(call as never);
         const { status, mediaType } = operation.answer;
         if (answer instanceof Streamed) {

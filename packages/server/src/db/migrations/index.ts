@@ -6,6 +6,7 @@ import * as projects from './0002-projects.ts';
 import * as taskGroups from './0003-task-groups.ts';
 import * as jobs from './0004-jobs.ts';
 import * as clusters from './0005-clusters.ts';
+import * as audit from './0007-audit.ts';
 
 export const migrations: Record<string, Migration> = {
   '0001-accounts': accounts,
@@ -13,4 +14,5 @@ export const migrations: Record<string, Migration> = {
   '0003-task-groups': taskGroups,
   '0004-jobs': jobs,
   '0005-clusters': clusters,
+  '0007-audit': audit,
 };
