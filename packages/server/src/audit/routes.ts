@@ -12,7 +12,7 @@ const USUAL_PAGE = 100;
 const LARGEST_PAGE = 1000;
 /** Whoever looks for something older says when it was. */
 const MOST_COUNTED = 100_000;
-const EXPORTED_AT_A_TIME = 1000;
+const EXPORTED_AT_A_TIME = 5000;
 
 async function readPage(db: Database, filter: AuditQuery, { page, page_size }: PageRequest): Promise<AuditPage> {
   const size = page_size ?? USUAL_PAGE;
