@@ -76,6 +76,13 @@ module.exports = {
       to: { path: `^${server}/(?!queue|db|logging)` },
     },
     {
+      name: 'the-audit-log-knows-no-domain',
+      comment: 'Domains have written down what they do; the log knows none of them.',
+      severity: 'error',
+      from: { path: `^${server}/audit` },
+      to: { path: `^${server}/(?!audit|http|db|logging)` },
+    },
+    {
       name: 'mail-knows-no-domain',
       severity: 'error',
       from: { path: `^${server}/mail` },
@@ -95,7 +102,7 @@ module.exports = {
       from: { path: `^${server}/demo/` },
       to: { path: `^${server}/(?!(demo|accounts|db|settings)/)` },
     },
-    ...[...domains, 'demo', 'web'].map((domain) => ({
+    ...[...domains, 'audit', 'demo', 'web'].map((domain) => ({
       name: `${domain}-has-one-door`,
       comment: `Other rooms use ${domain} through its index.ts.`,
       severity: 'error',
@@ -106,7 +113,7 @@ module.exports = {
       name: 'sql-only-in-stores',
       comment: 'A domain asks its store; only stores and db know Kysely.',
       severity: 'error',
-      from: { path: `^${server}/(${domains.join('|')})/`, pathNot: '/store(/|\\.ts$)' },
+      from: { path: `^${server}/(${[...domains, 'audit'].join('|')})/`, pathNot: '/store(/|\\.ts$)' },
       to: { path: 'node_modules/kysely' },
     },
     { name: 'no-orphans', severity: 'error', from: { orphan: true, pathNot: ['\\.d\\.ts$', '\\.cjs$'] }, to: {} },

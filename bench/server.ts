@@ -10,6 +10,7 @@ import {
   ensureDefaultGroup,
   findPython,
 } from '../packages/server/src/accounts/index.ts';
+import { operator } from '../packages/server/src/audit/index.ts';
 import { migrate } from '../packages/server/src/db/index.ts';
 import { createService } from '../packages/server/src/service.ts';
 import { loadSettings, loggingFor, openWorkplace } from '../packages/server/src/workplace.ts';
@@ -17,10 +18,16 @@ import { loadSettings, loggingFor, openWorkplace } from '../packages/server/src/
 const settings = loadSettings({ SERVICE_DATA_DIR: process.argv[2]!, SERVICE_LOGGING_LEVEL: '30' });
 const workplace = await openWorkplace(settings, loggingFor(settings));
 await migrate(workplace.db);
-await ensureDefaultGroup(workplace.db, 'All');
-await createAdministrator(workplace.db, { email: 'admin@example.org', password: 'password', projectDir: '/p' }, 'All');
+const by = operator('start');
+await ensureDefaultGroup(workplace.db, by, 'All');
+await createAdministrator(
+  workplace.db,
+  by,
+  { email: 'admin@example.org', password: 'password', projectDir: '/p' },
+  'All',
+);
 const folders = { jobs: join(process.argv[2]!, 'jobs'), tasks: join(process.argv[2]!, 'tasks') };
-await createResourceAndProfile(workplace.db, defaultResource(folders, findPython()!), defaultProfile);
+await createResourceAndProfile(workplace.db, by, defaultResource(folders, findPython()!), defaultProfile);
 
 const service = await createService({
   settings: workplace.settings,

@@ -80,6 +80,8 @@ export function servicectl(args: string[], place: Place & { input?: string } = {
     env: cleanEnvironment(place.environment),
     encoding: 'utf8',
     input: place.input ?? '',
+    // a server that starts where it should refuse ends all the same
+    timeout: 60_000,
   });
   return { code: done.status, out: done.stdout, err: done.stderr };
 }

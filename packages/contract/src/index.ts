@@ -1,4 +1,5 @@
 /** The language of the house: what server, web client and command line tool say to each other. */
+export * from './accounts/audit.ts';
 export * as accounts from './accounts/operations.ts';
 export * from './accounts/profile.ts';
 export * from './accounts/resource.ts';

@@ -13,6 +13,7 @@ import {
   findPython,
   superuserExists,
 } from './accounts/index.ts';
+import { operator } from './audit/index.ts';
 import { prepareDataFolder } from './data-folder.ts';
 import { migrate, missingMigrations } from './db/index.ts';
 import { type Logging } from './logging/index.ts';
@@ -29,13 +30,14 @@ async function setUp({ db, settings }: Workplace, logging: Logging): Promise<{ e
   const { start, app } = settings;
   const log = logging.logger('lifespan.startup');
   for (const name of await migrate(db)) log.info(`Applied the migration ${name}`);
-  await ensureDefaultGroup(db, app.SERVICE_DEFAULT_GROUP_NAME);
+  const by = operator('start');
+  await ensureDefaultGroup(db, by, app.SERVICE_DEFAULT_GROUP_NAME);
   const email = start.SERVICE_ADMIN_EMAIL ?? DEFAULT_ADMINISTRATOR;
   let password: string | undefined;
   if (!(await superuserExists(db))) {
     password = start.SERVICE_ADMIN_PWD ?? randomBytes(12).toString('base64url');
     const projectDir = start.SERVICE_ADMIN_PROJECT_DIR ?? join(start.SERVICE_DATA_DIR, 'projects');
-    const outcome = await createAdministrator(db, { email, password, projectDir }, app.SERVICE_DEFAULT_GROUP_NAME);
+    const outcome = await createAdministrator(db, by, { email, password, projectDir }, app.SERVICE_DEFAULT_GROUP_NAME);
     if (outcome !== 'created' || start.SERVICE_ADMIN_PWD !== null) password = undefined;
   }
   if (app.SERVICE_RUNNER_BACKEND === 'local' && (await countResources(db)) === 0)
@@ -56,7 +58,7 @@ async function createFirstResource(
     return;
   }
   const folders = { jobs: join(start.SERVICE_DATA_DIR, 'jobs'), tasks: join(start.SERVICE_DATA_DIR, 'tasks') };
-  await createResourceAndProfile(db, defaultResource(folders, python), defaultProfile);
+  await createResourceAndProfile(db, operator('start'), defaultResource(folders, python), defaultProfile);
 }
 
 async function requireCurrentSchema({ db }: Workplace): Promise<void> {

@@ -14,6 +14,7 @@ import {
   oauthRoutes,
   type Provider,
 } from './accounts/index.ts';
+import { auditRoutes, startForgetting } from './audit/index.ts';
 import type { Database, OpenDatabase } from './db/index.ts';
 import {
   type Api,
@@ -170,6 +171,13 @@ function readJobs(
   app.addHook('preClose', () => events.close());
 }
 
+/** Old records of the audit log go where the settings say so. */
+function keepAudit(app: FastifyInstance, { settings, database, logging }: ServiceParts): void {
+  const keepDays = settings.app.SERVICE_AUDIT_KEEP_DAYS;
+  const end = startForgetting({ db: database.db, log: logging.logger('audit'), keepDays });
+  app.addHook('onClose', () => end());
+}
+
 export async function createService(parts: ServiceParts): Promise<FastifyInstance> {
   const { settings, database, logging } = parts;
   const { app: appSettings } = settings;
@@ -208,6 +216,7 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
     },
   });
   serviceRoutes(api, parts);
+  auditRoutes(api, { db: limited });
   accountRoutes(api, { db: limited, tokens, underWay, app: appSettings });
   const projectParts = { db: limited, defaultGroup: appSettings.SERVICE_DEFAULT_GROUP_NAME };
   projectRoutes(api, projectParts);
@@ -215,6 +224,7 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
   sharingRoutes(api, projectParts);
   templateRoutes(api, projectParts);
   datasetRoutes(api, { db: limited, unlimited: database.db });
+  if (parts.background !== false) keepAudit(app, parts);
   const ssh = sshHosts({
     knownHosts: join(settings.start.SERVICE_DATA_DIR, 'known_hosts'),
     log: logging.logger('ssh'),

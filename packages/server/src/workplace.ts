@@ -2,7 +2,14 @@
 import { readFileSync } from 'node:fs';
 
 import { prepareDataFolder } from './data-folder.ts';
-import { keptSecret, openDatabase, type OpenDatabase, openEmbeddedDatabase } from './db/index.ts';
+import {
+  type Connection,
+  isForeign,
+  keptSecret,
+  openDatabase,
+  type OpenDatabase,
+  openEmbeddedDatabase,
+} from './db/index.ts';
 import { createLogging, type Logging } from './logging/index.ts';
 import { readSettings, settingSources, type Settings, SettingsError } from './settings/index.ts';
 
@@ -55,6 +62,16 @@ async function connection(settings: Settings) {
   };
 }
 
+/** Settings of an existing deployment are read as a fallback, and name its database: it is not ours to write to. */
+function foreignDatabase(settings: Settings, { host, port, database }: Connection): SettingsError {
+  const why = 'belongs to an existing deployment (it has a table alembic_version); nothing was written to it.';
+  return new SettingsError(
+    settings.embedded
+      ? `The database in ${settings.start.SERVICE_DATA_DIR} ${why} Name another folder with SERVICE_DATA_DIR.`
+      : `The database ${database} on ${host}:${port} ${why} Name another one with POSTGRES_DB, in the environment or in .service_server.env.`,
+  );
+}
+
 export async function openWorkplace(given: Settings, logging: Logging): Promise<Workplace> {
   if (given.embedded) prepareDataFolder(given);
   const settings = withSigningKey(given);
@@ -68,8 +85,9 @@ export async function openWorkplace(given: Settings, logging: Logging): Promise<
     await open.close();
     await place.leave();
   };
+  let foreign: boolean;
   try {
-    await open.pool.query('select 1');
+    foreign = await isForeign(open.pool);
   } catch (error) {
     await close();
     const { host, port, database } = place.connection;
@@ -77,6 +95,10 @@ export async function openWorkplace(given: Settings, logging: Logging): Promise<
       `POSTGRES_DB, POSTGRES_HOST, POSTGRES_PORT, POSTGRES_USER and POSTGRES_PASSWORD must name a database that answers; ` +
         `${database} on ${host}:${port} does not: ${(error as Error).message}`,
     );
+  }
+  if (foreign) {
+    await close();
+    throw foreignDatabase(settings, place.connection);
   }
   return { ...open, close, settings };
 }

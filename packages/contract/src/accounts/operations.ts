@@ -36,6 +36,7 @@ const groupId = z.object({ group_id: id() });
 const groupAndUser = z.object({ group_id: id(), user_id: id() });
 const UNKNOWN = { 404: 'There is no such object.' };
 
+export * from './audit-operations.ts';
 export * from './resource-operations.ts';
 export * from './token-operations.ts';
 

@@ -12,8 +12,9 @@ import {
   UserCreate,
 } from '@service/contract';
 
+import { type Entry, record } from '../audit/index.ts';
 import type { Database } from '../db/index.ts';
-import { Refusal } from '../http/index.ts';
+import { type Origin, Refusal } from '../http/index.ts';
 import * as groups from './store/groups.ts';
 import * as resources from './store/resources.ts';
 import * as store from './store/users.ts';
@@ -22,8 +23,12 @@ import { register } from './users.ts';
 /** Data that cannot be used; the message says what to change. */
 export class UnusableData extends Error {}
 
-export async function ensureDefaultGroup(db: Database, name: string | null): Promise<void> {
-  if (name !== null) await groups.ensureGroup(db, name);
+export async function ensureDefaultGroup(db: Database, by: Origin, name: string | null): Promise<void> {
+  if (name === null) return;
+  await db.transaction().execute(async (trx) => {
+    const id = await groups.ensureGroup(trx, name);
+    if (id !== undefined) await record(trx, by, { action: 'group.create', object: ['group', id, name] });
+  });
 }
 
 interface Administrator {
@@ -46,13 +51,14 @@ type AdministratorOutcome = 'created' | 'superuser exists' | 'e-mail taken';
 /** Creates the first administrator; does nothing where there is a superuser already. */
 export async function createAdministrator(
   db: Database,
+  by: Origin,
   administrator: Administrator,
   defaultGroup: string | null,
 ): Promise<AdministratorOutcome> {
   const user = checkedAdministrator(administrator);
   if (await store.superuserExists(db)) return 'superuser exists';
   try {
-    await register(db, user, defaultGroup, { is_superuser: true, is_verified: true });
+    await register(db, by, user, defaultGroup, { is_superuser: true, is_verified: true });
     return 'created';
   } catch (refusal) {
     if (!(refusal instanceof Refusal)) throw refusal;
@@ -103,9 +109,12 @@ function validated<T>(what: string, outcome: ReturnType<typeof readValue<T>>): T
   throw new UnusableData(`The ${what} is not valid at ${loc.slice(1).join('.') || 'its top level'}: ${msg}`);
 }
 
+const ofUser = ({ id, email }: { id: number; email: string }): Entry['object'] => ['user', id, email];
+
 /** Stores the first resource with its profile, and gives the profile to everybody. */
 export async function createResourceAndProfile(
   db: Database,
+  by: Origin,
   resourceData: unknown,
   profileData: unknown,
 ): Promise<void> {
@@ -118,6 +127,12 @@ export async function createResourceAndProfile(
     if ((await resources.countResources(trx)) > 0) throw new UnusableData('The database has a resource already.');
     const { id } = await resources.insertResource(trx, resource);
     const stored = await resources.insertProfile(trx, id, profile);
-    await resources.giveProfileToAll(trx, stored.id);
+    const people = await resources.giveProfileToAll(trx, stored.id);
+    const details = { profile_id: { from: null, to: stored.id } };
+    await record(trx, by, [
+      { action: 'resource.create', object: ['resource', id, resource.name], details: { type: resource.type } },
+      { action: 'profile.create', object: ['profile', stored.id, stored.name], details: { resource: resource.name } },
+      ...people.map((user) => ({ action: 'user.rights' as const, object: ofUser(user), details })),
+    ]);
   });
 }

@@ -9,8 +9,9 @@ import {
   type User,
 } from '@service/contract';
 
+import { changes, ifChanged, record } from '../audit/index.ts';
 import { brokenConstraint, type Database } from '../db/index.ts';
-import { refuse } from '../http/index.ts';
+import { type Origin, refuse } from '../http/index.ts';
 import * as store from './store/resources.ts';
 
 const NO_RESOURCE = 'There is no resource with this id.';
@@ -47,30 +48,57 @@ export async function readResource(db: Database, id: number): Promise<Resource> 
   return resource;
 }
 
-export async function createResource(db: Database, resource: ResourceWrite, backend: ResourceType): Promise<Resource> {
+export async function createResource(
+  db: Database,
+  by: Origin,
+  resource: ResourceWrite,
+  backend: ResourceType,
+): Promise<Resource> {
   checkBackend(resource, backend);
-  return explained(store.insertResource(db, resource));
+  return explained(
+    db.transaction().execute(async (trx) => {
+      const made = await store.insertResource(trx, resource);
+      const details = { type: made.type, host: made.host };
+      await record(trx, by, { action: 'resource.create', object: ['resource', made.id, made.name], details });
+      return made;
+    }),
+  );
 }
+
+/** Both sides of a change are whole objects, so that every field of the wider one is compared. */
+const allFields = <T extends object>(object: T) => Object.keys(object) as (keyof T & string)[];
 
 export async function replaceResource(
   db: Database,
+  by: Origin,
   id: number,
   resource: ResourceWrite,
   backend: ResourceType,
 ): Promise<Resource> {
   checkBackend(resource, backend);
-  const before = await readResource(db, id);
-  if (before.type !== resource.type) {
-    throw refuse(422, `This is a "${before.type}" resource. Create a new one for "${resource.type}".`);
-  }
-  const after = await explained(store.updateResource(db, id, resource));
-  if (!after) throw refuse(404, NO_RESOURCE);
-  return after;
+  return explained(
+    db.transaction().execute(async (trx) => {
+      const before = await store.holdResource(trx, id);
+      if (!before) throw refuse(404, NO_RESOURCE);
+      if (before.type !== resource.type) {
+        throw refuse(422, `This is a "${before.type}" resource. Create a new one for "${resource.type}".`);
+      }
+      const after = (await store.updateResource(trx, id, resource))!;
+      const details = changes(before, after, allFields(after));
+      await record(trx, by, ifChanged('resource.update', ['resource', id, before.name], details));
+      return after;
+    }),
+  );
 }
 
-export async function deleteResource(db: Database, id: number): Promise<void> {
-  if (!(await explained(store.deleteResource(db, id)))) throw refuse(404, NO_RESOURCE);
-}
+export const deleteResource = (db: Database, by: Origin, id: number): Promise<void> =>
+  explained(
+    db.transaction().execute(async (trx) => {
+      const deleted = await store.deleteResource(trx, id);
+      if (!deleted) throw refuse(404, NO_RESOURCE);
+      await record(trx, by, { action: 'resource.delete', object: ['resource', id, deleted.name] });
+    }),
+  );
 
 export async function profilesOf(db: Database, resourceId: number): Promise<Profile[]> {
   await readResource(db, resourceId);
@@ -88,22 +116,60 @@ function checkType(profile: ProfileWrite, resource: Resource): void {
   throw refuse(422, `The resource is of type "${resource.type}", so resource_type must be "${resource.type}" too.`);
 }
 
-export async function createProfile(db: Database, resourceId: number, profile: ProfileWrite): Promise<Profile> {
-  checkType(profile, await readResource(db, resourceId));
-  return explained(store.insertProfile(db, resourceId, profile));
+export async function createProfile(
+  db: Database,
+  by: Origin,
+  resourceId: number,
+  profile: ProfileWrite,
+): Promise<Profile> {
+  const resource = await readResource(db, resourceId);
+  checkType(profile, resource);
+  return explained(
+    db.transaction().execute(async (trx) => {
+      const made = await store.insertProfile(trx, resourceId, profile);
+      const details = { resource: resource.name, username: made.username };
+      await record(trx, by, { action: 'profile.create', object: ['profile', made.id, made.name], details });
+      return made;
+    }),
+  );
 }
 
-export async function replaceProfile(db: Database, id: number, profile: ProfileWrite): Promise<Profile> {
-  const before = await readProfile(db, id);
-  checkType(profile, await readResource(db, before.resource_id));
-  const after = await explained(store.updateProfile(db, id, profile));
-  if (!after) throw refuse(404, NO_PROFILE);
-  return after;
+export async function replaceProfile(db: Database, by: Origin, id: number, profile: ProfileWrite): Promise<Profile> {
+  const { resource_id } = await readProfile(db, id);
+  checkType(profile, await readResource(db, resource_id));
+  return explained(
+    db.transaction().execute(async (trx) => {
+      const before = await store.holdProfile(trx, id);
+      if (!before) throw refuse(404, NO_PROFILE);
+      const after = (await store.updateProfile(trx, id, profile))!;
+      const details = changes(before, after, allFields(after));
+      await record(trx, by, ifChanged('profile.update', ['profile', id, before.name], details));
+      return after;
+    }),
+  );
 }
 
-export async function deleteProfile(db: Database, id: number): Promise<void> {
-  if (!(await explained(store.deleteProfile(db, id)))) throw refuse(404, NO_PROFILE);
-}
+export const deleteProfile = (db: Database, by: Origin, id: number): Promise<void> =>
+  explained(
+    db.transaction().execute(async (trx) => {
+      const deleted = await store.deleteProfile(trx, id);
+      if (!deleted) throw refuse(404, NO_PROFILE);
+      await record(trx, by, { action: 'profile.delete', object: ['profile', id, deleted.name] });
+    }),
+  );
+
+/** Refuses or accepts new jobs on every resource, and says how many there are. */
+export const preventSubmissions = (db: Database, by: Origin, prevent: boolean): Promise<number> =>
+  db.transaction().execute(async (trx) => {
+    const changed = await store.preventSubmissions(trx, prevent);
+    const details = { prevent_new_submissions: { from: !prevent, to: prevent } };
+    await record(
+      trx,
+      by,
+      changed.map(({ id, name }) => ({ action: 'resource.update', object: ['resource', id, name], details })),
+    );
+    return store.countResources(trx);
+  });
 
 /** The fields of a stored object that today's rules refuse. */
 function wrongFields(outcome: ReturnType<typeof readValue>): string[] {

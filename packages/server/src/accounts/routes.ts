@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { accounts } from '@service/contract';
 
+import { record } from '../audit/index.ts';
 import type { Database } from '../db/index.ts';
-import { type Api, type Caller, invalid } from '../http/index.ts';
+import { type Acting, type Api, type Caller, invalid } from '../http/index.ts';
 import type { Settings } from '../settings/index.ts';
 import { createDevices } from './devices.ts';
 import * as groups from './groups.ts';
@@ -58,23 +59,25 @@ function sessionRoutes(api: Api, { db, tokens, app }: AccountParts): void {
   }
   api.serve(accounts.logout, () => undefined);
 
-  const impersonate = async (userId: number, { user: { id }, credential }: Caller) => {
+  const impersonate = async (by: Acting, { user: { id }, credential }: Caller, userId: number) => {
     const user = await users.readUser(db, userId);
     const generation = (await userStore.generationOf(db, user.id)) ?? 0;
     if (credential.kind !== 'session') throw new Error('impersonation is for sessions only');
+    // written down first: a token is never given without
+    await record(db, by, { action: 'user.impersonate', object: ['user', user.id, user.email] });
     // who impersonates from an impersonation is still the one who began
     const actor = credential.actor ?? { id, generation: credential.generation };
     return bearer(await tokens.issue(user.id, IMPERSONATION_SECONDS, { generation, actor }));
   };
-  api.serve(accounts.impersonate, ({ params, caller }) => impersonate(params.user_id, caller));
-  api.serve(accounts.impersonateByPost, ({ query, body, caller }) => {
+  api.serve(accounts.impersonate, ({ by, caller, params }) => impersonate(by, caller, params.user_id));
+  api.serve(accounts.impersonateByPost, ({ by, caller, query, body }) => {
     const userId = query.user_id ?? body?.user_id;
     if (userId === undefined) {
       throw invalid([
         { type: 'missing', loc: ['query', 'user_id'], msg: 'Say whose token you want: user_id is missing.' },
       ]);
     }
-    return impersonate(userId, caller);
+    return impersonate(by, caller, userId);
   });
 }
 
@@ -105,28 +108,28 @@ function userRoutes(api: Api, { db, tokens, underWay, app }: AccountParts): void
   api.serve(accounts.currentUser, ({ user, query }) =>
     query.group_ids_names ? userStore.withGroups(db, user, defaultGroup) : user,
   );
-  api.serve(accounts.updateCurrentUser, ({ user, body }) => users.updateSelf(db, user, body, defaultGroup));
+  api.serve(accounts.updateCurrentUser, ({ by, body }) => users.updateSelf(db, by, body, defaultGroup));
   api.serve(accounts.currentUserProfileInfo, ({ user }) => users.profileInfo(db, user.id));
   api.serve(accounts.currentUserViewerPaths, ({ user, query }) =>
     viewerPaths(db, user, app, { projects: query.include_shared_projects }),
   );
 
-  api.serve(accounts.registerUser, ({ body }) => users.register(db, body, defaultGroup));
+  api.serve(accounts.registerUser, ({ by, body }) => users.register(db, by, body, defaultGroup));
   api.serve(accounts.listUsers, ({ query }) => userStore.listUsers(db, query));
   api.serve(accounts.getUser, async ({ params, query }) => {
     const user = await users.readUser(db, params.user_id);
     return query.group_ids_names ? userStore.withGroups(db, user, defaultGroup) : user;
   });
-  api.serve(accounts.updateUser, async ({ params, body, caller, request, reply }) => {
+  api.serve(accounts.updateUser, async ({ by, params, body, caller, request, reply }) => {
     const own = params.user_id === caller.user.id && caller.actor === undefined;
-    const { user, generation } = await users.update(db, params.user_id, body, { defaultGroup, own });
+    const { user, generation } = await users.update(db, by, params.user_id, body, { defaultGroup, own });
     if (generation === undefined) return user;
     underWay.look();
     if (own && user.is_active) reply.headers(await renewedSession(tokens, caller, generation, request.protocol));
     return user;
   });
-  api.serve(accounts.setUserGroups, ({ params, body }) =>
-    users.setGroups(db, params.user_id, body.group_ids, defaultGroup),
+  api.serve(accounts.setUserGroups, ({ by, params, body }) =>
+    users.setGroups(db, by, params.user_id, body.group_ids, defaultGroup),
   );
   api.serve(accounts.usersCsv, ({ query, reply }) => {
     reply.header('content-disposition', 'attachment');
@@ -138,15 +141,15 @@ function groupRoutes(api: Api, { db, app }: AccountParts): void {
   const defaultGroup = app.SERVICE_DEFAULT_GROUP_NAME;
 
   api.serve(accounts.listGroups, ({ query }) => groupStore.listGroups(db, query.user_ids));
-  api.serve(accounts.createGroup, ({ body }) => groups.createGroup(db, body.name));
+  api.serve(accounts.createGroup, ({ by, body }) => groups.createGroup(db, by, body.name));
   api.serve(accounts.getGroup, ({ params }) => groups.readGroup(db, params.group_id));
-  api.serve(accounts.updateGroup, ({ params, body }) =>
-    groups.renameGroup(db, params.group_id, body.name, defaultGroup),
+  api.serve(accounts.updateGroup, ({ by, params, body }) =>
+    groups.renameGroup(db, by, params.group_id, body.name, defaultGroup),
   );
-  api.serve(accounts.deleteGroup, ({ params }) => groups.deleteGroup(db, params.group_id, defaultGroup));
-  api.serve(accounts.addUserToGroup, ({ params }) => groups.addUser(db, params.group_id, params.user_id));
-  api.serve(accounts.removeUserFromGroup, ({ params }) =>
-    groups.removeUser(db, params.group_id, params.user_id, defaultGroup),
+  api.serve(accounts.deleteGroup, ({ by, params }) => groups.deleteGroup(db, by, params.group_id, defaultGroup));
+  api.serve(accounts.addUserToGroup, ({ by, params }) => groups.addUser(db, by, params.group_id, params.user_id));
+  api.serve(accounts.removeUserFromGroup, ({ by, params }) =>
+    groups.removeUser(db, by, params.group_id, params.user_id, defaultGroup),
   );
 }
 
@@ -154,16 +157,20 @@ function resourceRoutes(api: Api, { db, app }: AccountParts): void {
   const backend = app.SERVICE_RUNNER_BACKEND;
 
   api.serve(accounts.listResources, () => resourceStore.listResources(db));
-  api.serve(accounts.createResource, ({ body }) => resources.createResource(db, body, backend));
+  api.serve(accounts.createResource, ({ by, body }) => resources.createResource(db, by, body, backend));
   api.serve(accounts.getResource, ({ params }) => resources.readResource(db, params.resource_id));
-  api.serve(accounts.replaceResource, ({ params, body }) =>
-    resources.replaceResource(db, params.resource_id, body, backend),
+  api.serve(accounts.replaceResource, ({ by, params, body }) =>
+    resources.replaceResource(db, by, params.resource_id, body, backend),
   );
-  api.serve(accounts.deleteResource, ({ params }) => resources.deleteResource(db, params.resource_id));
+  api.serve(accounts.deleteResource, ({ by, params }) => resources.deleteResource(db, by, params.resource_id));
   api.serve(accounts.listResourceProfiles, ({ params }) => resources.profilesOf(db, params.resource_id));
-  api.serve(accounts.createProfile, ({ params, body }) => resources.createProfile(db, params.resource_id, body));
+  api.serve(accounts.createProfile, ({ by, params, body }) =>
+    resources.createProfile(db, by, params.resource_id, body),
+  );
   api.serve(accounts.listProfiles, () => resourceStore.listProfiles(db));
   api.serve(accounts.getProfile, ({ params }) => resources.readProfile(db, params.profile_id));
-  api.serve(accounts.replaceProfile, ({ params, body }) => resources.replaceProfile(db, params.profile_id, body));
-  api.serve(accounts.deleteProfile, ({ params }) => resources.deleteProfile(db, params.profile_id));
+  api.serve(accounts.replaceProfile, ({ by, params, body }) =>
+    resources.replaceProfile(db, by, params.profile_id, body),
+  );
+  api.serve(accounts.deleteProfile, ({ by, params }) => resources.deleteProfile(db, by, params.profile_id));
 }

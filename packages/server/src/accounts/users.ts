@@ -3,8 +3,9 @@ import type { Transaction } from 'kysely';
 
 import { covers, type User, type UserCreate, type UserProfileInfo, type UserUpdate } from '@service/contract';
 
+import { changes, type Entry, ifChanged, record } from '../audit/index.ts';
 import { brokenConstraint, type Database, type Tables } from '../db/index.ts';
-import { refuse } from '../http/index.ts';
+import { type Acting, type Origin, refuse } from '../http/index.ts';
 import { hashPassword, passwordProblem } from './passwords.ts';
 import * as groups from './store/groups.ts';
 import * as resources from './store/resources.ts';
@@ -35,6 +36,7 @@ interface Flags {
 /** Creates an account. Flags other than `is_guest` come from us, never from the request. */
 export async function register(
   db: Database,
+  by: Origin,
   request: UserCreate,
   defaultGroup: string | null,
   flags: Flags = {},
@@ -45,7 +47,12 @@ export async function register(
   const hashed_password = await hashPassword(request.password);
   const user = { email, project_dirs, slurm_accounts, profile_id, is_guest, hashed_password, ...flags };
   try {
-    const id = await db.transaction().execute((trx) => store.insertUser(trx, user, defaultGroup));
+    const id = await db.transaction().execute(async (trx) => {
+      const userId = await store.insertUser(trx, user, defaultGroup);
+      const details = { ...flags, is_guest, profile_id, project_dirs };
+      await record(trx, by, { action: 'user.create', object: ['user', userId, email], details });
+      return userId;
+    });
     return await readUser(db, id);
   } catch (error) {
     const constraint = brokenConstraint(error);
@@ -90,9 +97,23 @@ interface Updated {
   generation?: number | undefined;
 }
 
+const RIGHTS = ['is_superuser', 'is_verified', 'is_active', 'is_guest', 'profile_id'] as const;
+const OTHER_FIELDS = ['email', 'project_dirs', 'slurm_accounts'] as const;
+
+/** What is written down about a change: rights, password and the rest are looked for separately. */
+function entriesOf(before: User, after: User, newPassword: boolean): Entry[] {
+  const object: Entry['object'] = ['user', before.id, before.email];
+  return [
+    ...ifChanged('user.rights', object, changes(before, after, RIGHTS)),
+    ...(newPassword ? [{ action: 'user.password' as const, object }] : []),
+    ...ifChanged('user.update', object, changes(before, after, OTHER_FIELDS)),
+  ];
+}
+
 /** Changes an account. `own`: a person changes the own one, which keeps the tokens made for programs. */
 export async function update(
   db: Database,
+  by: Origin,
   userId: number,
   change: UserUpdate,
   { defaultGroup, own }: { defaultGroup: string | null; own: boolean },
@@ -128,8 +149,9 @@ export async function update(
         hashed_password === undefined && !isDeactivated
           ? undefined
           : await endSessions(trx, userId, { personal: isDeactivated || !own });
-      const user = await store.withGroups(trx, (await store.findUser(trx, userId))!, defaultGroup);
-      return { user, generation };
+      const changed = (await store.findUser(trx, userId))!;
+      await record(trx, by, entriesOf(before, changed, hashed_password !== undefined));
+      return { user: await store.withGroups(trx, changed, defaultGroup), generation };
     });
   } catch (error) {
     const constraint = brokenConstraint(error);
@@ -163,18 +185,38 @@ export async function signOutEverywhere(db: Database, userId: number): Promise<v
 
 export async function updateSelf(
   db: Database,
-  user: User,
+  by: Acting,
   change: { slurm_accounts?: string[] | undefined },
   defaultGroup: string | null,
 ): Promise<User> {
+  const { user } = by;
   checkChangesItself(user);
-  if (change.slurm_accounts) await store.updateUser(db, user.id, { slurm_accounts: change.slurm_accounts });
+  const { slurm_accounts } = change;
+  if (slurm_accounts) {
+    await db.transaction().execute(async (trx) => {
+      await store.updateUser(trx, user.id, { slurm_accounts });
+      await record(trx, by, entriesOf(user, { ...user, slurm_accounts }, false));
+    });
+  }
   return store.withGroups(db, await readUser(db, user.id), defaultGroup);
 }
+
+/** The groups of one state of an account that the other has not. */
+const membershipEntries = (
+  action: 'group.add_member' | 'group.remove_member',
+  { email }: User,
+  one: User,
+  other: User,
+): Entry[] => {
+  const known = new Set(other.group_ids_names?.map(([id]) => id));
+  const missing = (one.group_ids_names ?? []).filter(([id]) => !known.has(id));
+  return missing.map(([id, name]) => ({ action, object: ['group', id, name], details: { user: email } }));
+};
 
 /** Replaces the groups of an account; the default group must stay among them. */
 export async function setGroups(
   db: Database,
+  by: Origin,
   userId: number,
   groupIds: number[],
   defaultGroup: string | null,
@@ -189,8 +231,15 @@ export async function setGroups(
       if (!groupIds.includes(defaultId))
         throw refuse(422, `Everybody stays in the group ${defaultGroup}. Add it to the list.`);
     }
+    const user = (await store.findUser(trx, userId))!;
+    const before = await store.withGroups(trx, user, defaultGroup);
     await store.replaceGroups(trx, userId, groupIds);
-    return store.withGroups(trx, (await store.findUser(trx, userId))!, defaultGroup);
+    const after = await store.withGroups(trx, user, defaultGroup);
+    await record(trx, by, [
+      ...membershipEntries('group.remove_member', user, before, after),
+      ...membershipEntries('group.add_member', user, after, before),
+    ]);
+    return after;
   });
 }
 

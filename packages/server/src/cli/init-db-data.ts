@@ -10,6 +10,7 @@ import {
   ensureDefaultGroup,
   findPython,
 } from '../accounts/index.ts';
+import { operator } from '../audit/index.ts';
 import { givenPassword, type Workplace } from '../workplace.ts';
 import { CommandFailed, readJsonFile, withWorkplace } from './tools.ts';
 
@@ -38,6 +39,7 @@ async function administrator({ db, settings }: Workplace, options: Options): Pro
   }
   const outcome = await createAdministrator(
     db,
+    operator('servicectl'),
     { email, password, projectDir },
     settings.app.SERVICE_DEFAULT_GROUP_NAME,
   );
@@ -61,6 +63,7 @@ async function resourceAndProfile({ db }: Workplace, { resource, profile }: Opti
     throw new CommandFailed('The database has a resource already; nothing was added.');
   await createResourceAndProfile(
     db,
+    operator('servicectl'),
     resourceData(resource),
     profile === 'default' ? defaultProfile : readJsonFile(profile),
   );
@@ -69,7 +72,7 @@ async function resourceAndProfile({ db }: Workplace, { resource, profile }: Opti
 
 export async function initDbData(options: Options): Promise<void> {
   await withWorkplace(async (workplace) => {
-    await ensureDefaultGroup(workplace.db, workplace.settings.app.SERVICE_DEFAULT_GROUP_NAME);
+    await ensureDefaultGroup(workplace.db, operator('servicectl'), workplace.settings.app.SERVICE_DEFAULT_GROUP_NAME);
     await administrator(workplace, options);
     await resourceAndProfile(workplace, options);
   });

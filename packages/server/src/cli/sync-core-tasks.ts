@@ -2,6 +2,7 @@
 import { z } from 'zod';
 
 import { knownGroupIds, knownResourceIds } from '../accounts/index.ts';
+import { operator } from '../audit/index.ts';
 import { createMailer } from '../mail/index.ts';
 import { CoreTaskConflict, countCoreTasks, syncCoreTasks as sync } from '../tasks/index.ts';
 import type { Workplace } from '../workplace.ts';
@@ -63,7 +64,7 @@ export async function syncCoreTasks(options: Options): Promise<void> {
     console.log(`Core tasks before: ${await countCoreTasks(workplace.db)}`);
     try {
       await checkPairs(workplace, pairs);
-      await sync(workplace.db, pairs, wanted);
+      await sync(workplace.db, operator('servicectl'), pairs, wanted);
     } catch (error) {
       await mailer('Failed synchronisation of core tasks', (error as Error).message);
       throw error instanceof CoreTaskConflict ? new CommandFailed(error.message) : error;

@@ -1,7 +1,7 @@
 export { brokenConstraint, type Database, openDatabase, type OpenDatabase, zulu } from './database.ts';
 export { type Connection, openEmbeddedDatabase } from './embedded.ts';
 export { contains, startsWith } from './like.ts';
-export { migrate, missingMigrations } from './migrate.ts';
+export { isForeign, migrate, missingMigrations } from './migrate.ts';
 export { pageOf, rowsOf } from './pages.ts';
 export type * from './schema.ts';
 export { isProcessAlive } from './processes.ts';

@@ -5,6 +5,9 @@ import type {
   ActivityAction,
   ActivityStatus,
   ActivityStep,
+  AuditAction,
+  AuditObject,
+  AuditVia,
   Cause,
   ImageStatus,
   JobFailure,
@@ -413,6 +416,27 @@ interface BackgroundWorkTable {
   process: OptionalJsonText<{ pid: number; started: string }>;
 }
 
+/** Names people and things as they were; nothing of it goes when they go. */
+interface AuditLogTable {
+  id: Generated<number>;
+  timestamp: Timestamp;
+  /** Who did it; null for whoever operates the service. */
+  user_id: number | null;
+  user_email: string | null;
+  /** As whom, where it was somebody else. */
+  as_user_id: number | null;
+  as_user_email: string | null;
+  via: AuditVia;
+  address: string;
+  action: AuditAction;
+  object_type: AuditObject;
+  object_id: number;
+  object_name: string;
+  details: JsonTextWithDefault<JsonObject>;
+  /** Computed by the database, to be searched. */
+  words: ColumnType<string, never, never>;
+}
+
 export interface Tables {
   resources: ResourcesTable;
   profiles: ProfilesTable;
@@ -443,4 +467,5 @@ export interface Tables {
   accounting_records_slurm: AccountingRecordsSlurmTable;
   task_group_activities: TaskGroupActivitiesTable;
   background_work: BackgroundWorkTable;
+  audit_log: AuditLogTable;
 }

@@ -16,6 +16,7 @@ import { accessProblem, type Caller, scopeProblem } from './access.ts';
 import type { Pack, Packed } from './bodies/pack.ts';
 import type { Bodies } from './bodies/take.ts';
 import { entityTag, isKnownFile } from './caching.ts';
+import { type Acting, actingOf } from './origin.ts';
 import { invalid, refuse, type Refusal } from './refusal.ts';
 import { foreignPageProblem, type Site } from './same-site.ts';
 import { Streamed, whileTokenStands } from './streamed.ts';
@@ -31,6 +32,8 @@ interface Call<Params, Query, Body> {
 interface Called {
   user: Caller['user'];
   caller: Caller;
+  /** For functions that have it written down. */
+  by: Acting;
 }
 
 type Answered<Answer> = Promise<Answer | Streamed> | Answer | Streamed;
@@ -170,7 +173,8 @@ export function createApi(app: FastifyInstance, options: ApiOptions): Api {
           const read = readWithBody(operation, { params: request.params, query }, taken.body);
           if ('entries' in read) throw invalid(read.entries);
           const { body, ...rest } = read.value;
-          const call = { ...rest, body: isPacked ? body : body.rest, request, reply, caller, user: caller?.user };
+          const by = caller && actingOf(caller, request);
+          const call = { ...rest, body: isPacked ? body : body.rest, request, reply, caller, user: caller?.user, by };
           const work = () => handler(call as never);
           const answered = await (caller && isHeld(operation)
             ? whileTokenStands(

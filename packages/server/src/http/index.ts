@@ -6,5 +6,6 @@ export { parseJsonBody, unstorableText } from './bodies/json.ts';
 export type { Pack, Packed, Packs } from './bodies/pack.ts';
 export { createBodies } from './bodies/take.ts';
 export { serveDocumentation } from './documentation.ts';
+export type { Acting, Origin } from './origin.ts';
 export { invalid, refuse, Refusal } from './refusal.ts';
 export { Streamed } from './streamed.ts';

@@ -8,9 +8,10 @@ import {
   type User,
 } from '@service/contract';
 
+import { record } from '../audit/index.ts';
 import type { Database } from '../db/index.ts';
 import { type ImportRest, rowsOf } from '../engine/image-rows.ts';
-import { type Packed, refuse } from '../http/index.ts';
+import { type Origin, type Packed, refuse } from '../http/index.ts';
 import { openProject } from './access.ts';
 import { type Executor, hasSubmittedJob } from './store/access.ts';
 import * as store from './store/datasets.ts';
@@ -89,13 +90,15 @@ export async function updateDataset(
 }
 
 /** Records only: files below `zarr_dir` stay. */
-export async function deleteDataset(db: Database, dataset: Dataset): Promise<void> {
+export async function deleteDataset(db: Database, by: Origin, dataset: Dataset): Promise<void> {
   await db.transaction().execute(async (trx) => {
     // a job that is being submitted holds on to the dataset, or waits for this and finds it gone
     await store.lockDataset(trx, dataset.id);
     if (await hasSubmittedJob(trx, 'dataset_id', dataset.id)) {
       throw refuse(422, 'A job is running on this dataset. Wait for it, or stop it first.');
     }
-    await store.deleteDataset(trx, dataset.id);
+    if (!(await store.deleteDataset(trx, dataset.id))) return;
+    const details = { project: dataset.project.name, zarr_dir: dataset.zarr_dir };
+    await record(trx, by, { action: 'dataset.delete', object: ['dataset', dataset.id, dataset.name], details });
   });
 }

@@ -2,8 +2,9 @@
 import type { Project, ProjectAdmin, ProjectCreate, ProjectUpdate, User } from '@service/contract';
 
 import { usableProfile } from '../accounts/index.ts';
+import { record } from '../audit/index.ts';
 import { brokenConstraint, type Database } from '../db/index.ts';
-import { refuse } from '../http/index.ts';
+import { type Acting, refuse } from '../http/index.ts';
 import { openProject } from './access.ts';
 import { hasSubmittedJob, lockProject } from './store/access.ts';
 import * as store from './store/projects.ts';
@@ -42,15 +43,16 @@ export async function updateProject(
   return { ...project, ...changed };
 }
 
-export async function deleteProject(db: Database, user: User, projectId: number): Promise<void> {
+export async function deleteProject(db: Database, by: Acting, projectId: number): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await lockProject(trx, projectId);
-    const { project } = await openProject(trx, user, projectId, 'rwx');
+    const { project } = await openProject(trx, by.user, projectId, 'rwx');
     if (!project.is_owner) throw refuse(403, `Only the owner, ${project.owner_email}, can delete this project.`);
     if (await hasSubmittedJob(trx, 'project_id', projectId)) {
       throw refuse(422, 'A job of this project is still running. Stop it or wait until it ends.');
     }
     await store.deleteProject(trx, projectId);
+    await record(trx, by, { action: 'project.delete', object: ['project', projectId, project.name] });
   });
 }
 

@@ -3,10 +3,11 @@
  *
  * Every change locks the project first, so that an invitation and a change of the owner cannot pass each other.
  */
-import type { Permissions, User } from '@service/contract';
+import type { AuditAction, Permissions, User } from '@service/contract';
 
+import { record } from '../audit/index.ts';
 import type { Database } from '../db/index.ts';
-import { refuse } from '../http/index.ts';
+import { type Acting, type Origin, refuse } from '../http/index.ts';
 import { type Executor, findProject, lockProject } from './store/access.ts';
 import * as store from './store/sharing.ts';
 
@@ -20,27 +21,37 @@ async function checkOwner(db: Executor, user: User, projectId: number): Promise<
   if (!(await store.isOwner(db, user.id, projectId))) throw refuse(403, NOT_YOURS);
 }
 
-async function inProject<T>(db: Database, projectId: number, work: (trx: Executor) => Promise<T>): Promise<T> {
-  return db.transaction().execute(async (trx) => {
-    await lockProject(trx, projectId);
-    return work(trx);
+/** What is written down about a change of who shares the project. */
+type Note = (action: AuditAction, details: Record<string, unknown>) => Promise<void>;
+
+/** A change of who shares a project; one that does not exist has neither owner nor guests. */
+const inProject = (
+  db: Database,
+  by: Origin,
+  projectId: number,
+  work: (trx: Executor, note: Note) => Promise<void>,
+): Promise<void> =>
+  db.transaction().execute(async (trx) => {
+    const name = await lockProject(trx, projectId);
+    await work(trx, (action, details) =>
+      record(trx, by, { action, object: ['project', projectId, name ?? ''], details }),
+    );
   });
-}
 
 /** What the owner does with somebody, known by address. */
 const withGuest = (
   db: Database,
-  owner: User,
+  by: Acting,
   projectId: number,
   email: string,
-  work: (trx: Executor, userId: number) => Promise<void>,
+  work: (trx: Executor, userId: number, note: Note) => Promise<void>,
 ): Promise<void> =>
-  inProject(db, projectId, async (trx) => {
-    await checkOwner(trx, owner, projectId);
+  inProject(db, by, projectId, async (trx, note) => {
+    await checkOwner(trx, by.user, projectId);
     const userId = await store.userIdOf(trx, email);
     if (userId === undefined) throw refuse(404, NO_USER);
-    if (userId === owner.id) throw refuse(422, IS_OWNER);
-    await work(trx, userId);
+    if (userId === by.user.id) throw refuse(422, IS_OWNER);
+    await work(trx, userId, note);
   });
 
 export async function listGuests(db: Database, user: User, projectId: number) {
@@ -48,21 +59,26 @@ export async function listGuests(db: Database, user: User, projectId: number) {
   return store.listGuests(db, projectId);
 }
 
-export const inviteGuest = (db: Database, user: User, projectId: number, email: string, permissions: Permissions) =>
-  withGuest(db, user, projectId, email, async (trx, userId) => {
+export const inviteGuest = (db: Database, by: Acting, projectId: number, email: string, permissions: Permissions) =>
+  withGuest(db, by, projectId, email, async (trx, userId, note) => {
     if (!(await store.insertGuest(trx, projectId, userId, permissions))) {
       throw refuse(422, 'This user is invited already. Change the permissions instead.');
     }
+    await note('sharing.invite', { user: email, permissions });
   });
 
-export const updateGuest = (db: Database, user: User, projectId: number, email: string, permissions: Permissions) =>
-  withGuest(db, user, projectId, email, async (trx, userId) => {
+export const updateGuest = (db: Database, by: Acting, projectId: number, email: string, permissions: Permissions) =>
+  withGuest(db, by, projectId, email, async (trx, userId, note) => {
+    const before = await store.findLink(trx, projectId, userId);
     if (!(await store.updateGuest(trx, projectId, userId, { permissions }))) throw refuse(404, NO_GUEST);
+    if (before?.permissions === permissions) return;
+    await note('sharing.change', { user: email, permissions: { from: before?.permissions, to: permissions } });
   });
 
-export const removeGuest = (db: Database, user: User, projectId: number, email: string) =>
-  withGuest(db, user, projectId, email, async (trx, userId) => {
+export const removeGuest = (db: Database, by: Acting, projectId: number, email: string) =>
+  withGuest(db, by, projectId, email, async (trx, userId, note) => {
     if (!(await store.deleteGuest(trx, projectId, userId))) throw refuse(404, NO_GUEST);
+    await note('sharing.remove', { user: email });
   });
 
 /** Guest accounts answer no invitations: an administrator does it for them. */
@@ -76,31 +92,36 @@ export async function readAccess(db: Database, user: User, projectId: number) {
   return { is_owner, permissions, owner_email };
 }
 
-export const acceptInvitation = (db: Database, user: User, projectId: number): Promise<void> =>
-  inProject(db, projectId, async (trx) => {
-    const link = await store.findLink(trx, projectId, user.id);
+export const acceptInvitation = (db: Database, by: Acting, projectId: number): Promise<void> =>
+  inProject(db, by, projectId, async (trx, note) => {
+    const { id, email } = by.user;
+    const link = await store.findLink(trx, projectId, id);
     if (!link || link.is_verified) throw refuse(404, NO_INVITATION);
-    await store.updateGuest(trx, projectId, user.id, { is_verified: true });
+    await store.updateGuest(trx, projectId, id, { is_verified: true });
+    await note('sharing.accept', { user: email, permissions: link.permissions });
   });
 
-export const leaveProject = (db: Database, user: User, projectId: number): Promise<void> =>
-  inProject(db, projectId, async (trx) => {
-    const link = await store.findLink(trx, projectId, user.id);
+export const leaveProject = (db: Database, by: Acting, projectId: number): Promise<void> =>
+  inProject(db, by, projectId, async (trx, note) => {
+    const { id, email } = by.user;
+    const link = await store.findLink(trx, projectId, id);
     if (!link) throw refuse(404, 'This project is not shared with you.');
     if (link.is_owner) throw refuse(422, 'You own this project. Delete it, or ask an administrator to transfer it.');
-    await store.deleteGuest(trx, projectId, user.id);
+    await store.deleteGuest(trx, projectId, id);
+    await note('sharing.leave', { user: email });
   });
 
 /** An administrator accepts an invitation for a guest account. */
-export const verifyLink = (db: Database, userId: number, projectId: number): Promise<void> =>
-  inProject(db, projectId, async (trx) => {
-    const isGuest = await store.isServiceGuest(trx, userId);
-    if (isGuest === undefined) throw refuse(404, 'There is no user with this id.');
-    if (!isGuest) throw refuse(422, 'This is no guest account. Its owner accepts invitations themselves.');
+export const verifyLink = (db: Database, by: Origin, userId: number, projectId: number): Promise<void> =>
+  inProject(db, by, projectId, async (trx, note) => {
+    const person = await store.findPerson(trx, userId);
+    if (!person) throw refuse(404, 'There is no user with this id.');
+    if (!person.is_guest) throw refuse(422, 'This is no guest account. Its owner accepts invitations themselves.');
     const link = await store.findLink(trx, projectId, userId);
     if (!link || link.is_verified) throw refuse(404, 'There is no open invitation of this user to this project.');
     if (link.permissions !== 'r') {
       throw refuse(422, 'Guest accounts only read. Ask the owner of the project to change the permissions to r.');
     }
     await store.updateGuest(trx, projectId, userId, { is_verified: true });
+    await note('sharing.accept', { user: person.email, permissions: link.permissions });
   });

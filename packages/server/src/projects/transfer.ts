@@ -1,8 +1,9 @@
 /** An administrator gives a project to another owner: everything in it must go on working for that person. */
 import { covers } from '@service/contract';
 
+import { record } from '../audit/index.ts';
 import { brokenConstraint, type Database } from '../db/index.ts';
-import { refuse } from '../http/index.ts';
+import { type Origin, refuse } from '../http/index.ts';
 import type { Executor } from './store/access.ts';
 import * as store from './store/sharing.ts';
 
@@ -25,7 +26,7 @@ async function checkFolders(db: Executor, projectId: number, person: store.Perso
   }
 }
 
-async function transfer(db: Database, projectId: number, userId: number): Promise<void> {
+async function transfer(db: Database, by: Origin, projectId: number, userId: number): Promise<void> {
   await db.transaction().execute(async (trx) => {
     const project = await store.lockForTransfer(trx, projectId);
     if (!project) throw refuse(404, 'There is no project with this id.');
@@ -42,12 +43,14 @@ async function transfer(db: Database, projectId: number, userId: number): Promis
     }
     await checkFolders(trx, projectId, next);
     await store.setOwner(trx, projectId, userId);
+    const details = { owner: { from: current.email, to: next.email } };
+    await record(trx, by, { action: 'project.transfer', object: ['project', projectId, project.name], details });
   });
 }
 
-export async function transferProject(db: Database, projectId: number, userId: number): Promise<void> {
+export async function transferProject(db: Database, by: Origin, projectId: number, userId: number): Promise<void> {
   try {
-    await transfer(db, projectId, userId);
+    await transfer(db, by, projectId, userId);
   } catch (error) {
     // a project of that name that was made meanwhile
     if (brokenConstraint(error) === 'projects_name_unique') throw refuse(422, NAME_TAKEN);

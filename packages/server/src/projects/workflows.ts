@@ -11,9 +11,10 @@ import type {
   WorkflowWithWarnings,
 } from '@service/contract';
 
+import { record } from '../audit/index.ts';
 import { brokenConstraint, type Database } from '../db/index.ts';
 import * as flow from '../engine/type-filters.ts';
-import { refuse } from '../http/index.ts';
+import { type Acting, refuse } from '../http/index.ts';
 import { openProject } from './access.ts';
 import { type Executor, hasSubmittedJob, type OpenProject } from './store/access.ts';
 import * as taskStore from './store/workflow-tasks.ts';
@@ -151,11 +152,13 @@ export const updateWorkflow = (
     return describeWorkflow(trx, user, opened, { ...workflow, ...changes });
   });
 
-export const deleteWorkflow = (db: Database, user: User, projectId: number, workflowId: number): Promise<void> =>
+export const deleteWorkflow = (db: Database, by: Acting, projectId: number, workflowId: number): Promise<void> =>
   db.transaction().execute(async (trx) => {
-    await openWorkflow(trx, user, projectId, workflowId, 'rw', { hold: true });
+    const { workflow, project } = await openWorkflow(trx, by.user, projectId, workflowId, 'rw', { hold: true });
     await requireNoSubmittedJob(trx, workflowId, 'Delete the workflow');
     await store.deleteWorkflow(trx, workflowId);
+    const details = { project: project.name };
+    await record(trx, by, { action: 'workflow.delete', object: ['workflow', workflowId, workflow.name], details });
   });
 
 export async function starWorkflow(

@@ -79,6 +79,7 @@ const appReaders = (embedded: boolean) => ({
   SERVICE_MAX_OUTPUT_SIZE: size(64 * MEBIBYTE),
   SERVICE_ZIP_JOBS_AFTER_DAYS: integer(null, 0),
   SERVICE_REMOVE_JOBS_AFTER_DAYS: integer(null, 0),
+  SERVICE_AUDIT_KEEP_DAYS: integer(null, 1),
 });
 
 const databaseReaders = {

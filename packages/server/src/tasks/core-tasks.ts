@@ -2,8 +2,9 @@
  * Core tasks: the ones that a site recommends. Of tasks with the same name, package, version and resource at most one is
  * a core task; changes wait for each other, so that two at once cannot make two.
  */
+import { type Entry, record } from '../audit/index.ts';
 import type { Database } from '../db/index.ts';
-import { refuse } from '../http/index.ts';
+import { type Origin, refuse } from '../http/index.ts';
 import * as store from './store/core-tasks.ts';
 
 const keyOf = ({ name, pkg_name, version, resource_id }: store.EqualTask) =>
@@ -31,7 +32,15 @@ function requireAll(tasks: store.EqualTask[], taskIds: number[]): void {
   if (missing.length > 0) throw refuse(404, `There are no tasks with these ids: ${missing.join(', ')}.`);
 }
 
-export const setCore = (db: Database, taskIds: number[], isCore: boolean): Promise<void> =>
+/** Tasks whose flag is not what it was. */
+const entriesOf = (tasks: store.EqualTask[], isCore: boolean): Entry[] =>
+  tasks.map(({ id, name, pkg_name, version }) => ({
+    action: 'task.core',
+    object: ['task', id, name],
+    details: { package: `${pkg_name} ${version}`, is_core: { from: !isCore, to: isCore } },
+  }));
+
+export const setCore = (db: Database, by: Origin, taskIds: number[], isCore: boolean): Promise<void> =>
   db.transaction().execute(async (trx) => {
     await store.holdCoreTasks(trx);
     const equal = await store.equalTasks(trx, taskIds);
@@ -39,24 +48,43 @@ export const setCore = (db: Database, taskIds: number[], isCore: boolean): Promi
     const problem = isCore ? conflict(equal, new Set(taskIds)) : undefined;
     if (problem !== undefined) throw refuse(422, problem);
     await store.setCore(trx, taskIds, isCore);
+    const asked = new Set(taskIds);
+    const changed = equal.filter((task) => asked.has(task.id) && task.is_core !== isCore);
+    await record(trx, by, entriesOf(changed, isCore));
   });
 
-export async function setGroupCore(db: Database, groupId: number, isCore: boolean): Promise<void> {
+export async function setGroupCore(db: Database, by: Origin, groupId: number, isCore: boolean): Promise<void> {
   const taskIds = await store.taskIdsOfGroup(db, groupId);
   if (!taskIds) throw refuse(404, 'There is no task group with this id.');
-  if (taskIds.length > 0) await setCore(db, taskIds, isCore);
+  if (taskIds.length > 0) await setCore(db, by, taskIds, isCore);
 }
 
 /** A rule that the wanted core tasks would break; the message is for the operator. */
 export class CoreTaskConflict extends Error {}
 
 /** Makes the tasks with these names core tasks, where they are installed, and all others normal ones. */
-export const syncCoreTasks = (db: Database, places: store.Place[], triples: store.Triple[]): Promise<void> =>
+export const syncCoreTasks = (
+  db: Database,
+  by: Origin,
+  places: store.Place[],
+  triples: store.Triple[],
+): Promise<void> =>
   db.transaction().execute(async (trx) => {
     await store.holdCoreTasks(trx);
-    await store.clearCore(trx);
+    const before = await store.coreTasks(trx);
     const wanted = await store.tasksNamed(trx, places, triples);
-    const problem = conflict(await store.equalTasks(trx, wanted), new Set(wanted));
+    await store.setCore(
+      trx,
+      before.map((task) => task.id),
+      false,
+    );
+    const equal = await store.equalTasks(trx, wanted);
+    const asked = new Set(wanted);
+    const problem = conflict(equal, asked);
     if (problem !== undefined) throw new CoreTaskConflict(problem);
     await store.setCore(trx, wanted, true);
+    const had = new Set(before.map((task) => task.id));
+    const lost = before.filter((task) => !asked.has(task.id));
+    const won = equal.filter((task) => asked.has(task.id) && !had.has(task.id));
+    await record(trx, by, [...entriesOf(lost, false), ...entriesOf(won, true)]);
   });

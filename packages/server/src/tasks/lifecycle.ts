@@ -2,8 +2,9 @@
 import type { Activity, Resource, ResetPip } from '@service/contract';
 
 import { findProfileOf, findResource } from '../accounts/index.ts';
+import { record } from '../audit/index.ts';
 import { brokenConstraint, type Database } from '../db/index.ts';
-import { refuse } from '../http/index.ts';
+import { type Origin, refuse } from '../http/index.ts';
 import type { Queue } from '../queue/index.ts';
 import { VERSION } from '../version.ts';
 import { logLine } from './activity-log.ts';
@@ -51,7 +52,7 @@ const CHECKS = {
 
 interface Asked {
   action: keyof typeof CHECKS;
-  by: 'user' | 'admin';
+  as: 'user' | 'admin';
   /** For the owner's own requests: who asks, and which resource this person computes on now. */
   owner?: { id: number; resource_id: number };
   /** Further refusals, and what the request changes at once. */
@@ -81,22 +82,25 @@ const mustBeReachable: Check = async (db, group) => {
 
 export async function ask(
   parts: LifecycleParts,
+  by: Origin,
   groupId: number,
-  { action, by, owner, prepare }: Asked,
+  { action, as, owner, prepare }: Asked,
 ): Promise<Activity> {
   try {
     const activity = await parts.db.transaction().execute(async (trx) => {
       const group = await store.lockGroup(trx, groupId);
       if (!group) throw refuse(404, 'There is no task group with this id.');
       if (owner) requireOwner(owner, group);
-      for (const check of [...CHECKS[action][by], mustBeReachable]) {
+      for (const check of [...CHECKS[action][as], mustBeReachable]) {
         const problem = await check(trx, group);
         if (problem !== undefined) throw refuse(422, problem);
       }
       const request = prepare ? await prepare(trx, group) : {};
       const atOnce = group.origin === 'other' ? AT_ONCE[action] : undefined;
       if (atOnce) await store.updateGroup(trx, groupId, { active: atOnce.active });
-      else if (action === 'deactivate' && by === 'user') await store.updateGroup(trx, groupId, { active: false });
+      else if (action === 'deactivate' && as === 'user') await store.updateGroup(trx, groupId, { active: false });
+      const name = `${group.pkg_name} ${group.version}`;
+      await record(trx, by, { action: `task_group.${action}`, object: ['task_group', group.id, name] });
       return store.insertActivity(trx, {
         group,
         action,
@@ -121,10 +125,10 @@ async function resettableOn(db: Executor, group: store.GroupAtWork, kinds: strin
 }
 
 /** Left out, stored pins stay; given, they replace them. */
-export const resetPip = (parts: LifecycleParts, groupId: number, body: ResetPip): Promise<Activity> =>
-  ask(parts, groupId, {
+export const resetPip = (parts: LifecycleParts, by: Origin, groupId: number, body: ResetPip): Promise<Activity> =>
+  ask(parts, by, groupId, {
     action: 'reset',
-    by: 'admin',
+    as: 'admin',
     prepare: async (db, group) => {
       const resource = await resettableOn(db, group, ['pypi', 'wheel-file']);
       const { versions } = resource.tasks_python_config as { versions: Record<string, string> };
@@ -153,12 +157,13 @@ export const resetPip = (parts: LifecycleParts, groupId: number, body: ResetPip)
 
 export const resetPixi = (
   parts: LifecycleParts,
+  by: Origin,
   groupId: number,
   body: { use_pixi_lockfile: boolean },
 ): Promise<Activity> =>
-  ask(parts, groupId, {
+  ask(parts, by, groupId, {
     action: 'reset',
-    by: 'admin',
+    as: 'admin',
     prepare: async (db, group) => {
       const resource = await resettableOn(db, group, ['pixi']);
       const { versions = {} } = resource.tasks_pixi_config as { versions?: Record<string, string> };

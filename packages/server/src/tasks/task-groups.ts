@@ -2,9 +2,10 @@
 import type { PageRequest, TaskGroup, TaskGroupAdmin, TaskGroupSlim, User } from '@service/contract';
 
 import { requireDefaultGroup, requireMembership } from '../accounts/index.ts';
+import { record } from '../audit/index.ts';
 import { brokenConstraint, type Database } from '../db/index.ts';
 import { compareVersions } from '../engine/pep440.ts';
-import { refuse } from '../http/index.ts';
+import { type Acting, type Origin, refuse } from '../http/index.ts';
 import * as store from './store/task-groups.ts';
 import { type Executor, slimTasksOfGroups, tasksOfGroups } from './store/tasks.ts';
 import { preferred } from './visibility.ts';
@@ -94,9 +95,14 @@ function sharedWith(row: store.GroupRow, { user_group_id }: Change): store.Ident
   return user_group_id === undefined || user_group_id === row.user_group_id ? undefined : { ...row, user_group_id };
 }
 
-async function share(db: Database, groupId: number, wanted: store.Identity): Promise<void> {
-  const done = await orDuplicate(db, wanted, store.shareTaskGroup(db, groupId, wanted.user_group_id));
-  if (!done) throw refuse(404, NO_TASK_GROUP);
+async function share(db: Database, by: Origin, row: store.GroupRow, wanted: store.Identity): Promise<void> {
+  const work = db.transaction().execute(async (trx) => {
+    if (!(await store.shareTaskGroup(trx, row.id, wanted.user_group_id))) throw refuse(404, NO_TASK_GROUP);
+    const details = { user_group_id: { from: row.user_group_id, to: wanted.user_group_id } };
+    const name = `${row.pkg_name} ${row.version}`;
+    await record(trx, by, { action: 'task_group.share', object: ['task_group', row.id, name], details });
+  });
+  await orDuplicate(db, wanted, work);
 }
 
 async function refuseDuplicate(db: Database, wanted: store.Identity): Promise<void> {
@@ -104,7 +110,8 @@ async function refuseDuplicate(db: Database, wanted: store.Identity): Promise<vo
   if (text !== undefined) throw refuse(422, text);
 }
 
-export async function updateTaskGroup(db: Database, user: User, groupId: number, change: Change): Promise<TaskGroup> {
+export async function updateTaskGroup(db: Database, by: Acting, groupId: number, change: Change): Promise<TaskGroup> {
+  const { user } = by;
   const row = await store.findTaskGroup(db, groupId);
   if (!row) throw refuse(404, NO_TASK_GROUP);
   if (row.user_id !== user.id) throw refuse(403, `Only the owner, ${row.user_email}, can change this task group.`);
@@ -112,7 +119,7 @@ export async function updateTaskGroup(db: Database, user: User, groupId: number,
   if (!wanted) return withTasks(db, row);
   await refuseDuplicate(db, wanted);
   if (wanted.user_group_id !== null) await requireMembership(db, user, wanted.user_group_id);
-  await share(db, groupId, wanted);
+  await share(db, by, row, wanted);
   return withTasks(db, { ...row, user_group_id: wanted.user_group_id });
 }
 
@@ -139,10 +146,15 @@ export async function readForAdministrators(db: Database, groupId: number): Prom
 }
 
 /** An administrator can give a task group to any user group. */
-export async function updateForAdministrators(db: Database, groupId: number, change: Change): Promise<TaskGroupAdmin> {
+export async function updateForAdministrators(
+  db: Database,
+  by: Origin,
+  groupId: number,
+  change: Change,
+): Promise<TaskGroupAdmin> {
   const row = await store.findTaskGroup(db, groupId);
   if (!row) throw refuse(404, NO_TASK_GROUP);
   const wanted = sharedWith(row, change);
-  if (wanted) await share(db, groupId, wanted);
+  if (wanted) await share(db, by, row, wanted);
   return readForAdministrators(db, groupId);
 }

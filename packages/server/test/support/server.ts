@@ -10,6 +10,7 @@ import pg from 'pg';
 import { afterAll, inject } from 'vitest';
 
 import { createAdministrator, ensureDefaultGroup, type Provider } from '../../src/accounts/index.ts';
+import { operator } from '../../src/audit/index.ts';
 import { openDatabase, type OpenDatabase } from '../../src/db/index.ts';
 import type { Logger, Logging } from '../../src/logging/index.ts';
 import { createService } from '../../src/service.ts';
@@ -162,8 +163,9 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const settings = readSettings((name) => given[name]);
   const database = await freshDatabase();
   const defaultGroup = settings.app.SERVICE_DEFAULT_GROUP_NAME;
-  await ensureDefaultGroup(database.db, defaultGroup);
-  await createAdministrator(database.db, { ...ADMIN, projectDir: '/projects/admin' }, defaultGroup);
+  const by = operator('start');
+  await ensureDefaultGroup(database.db, by, defaultGroup);
+  await createAdministrator(database.db, by, { ...ADMIN, projectDir: '/projects/admin' }, defaultGroup);
   const log: LogEntry[] = [];
   const app = await createService({
     settings,

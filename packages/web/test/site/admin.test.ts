@@ -1,4 +1,5 @@
 /** The admin area: accounts, groups, resources and profiles, projects and who is in them. */
+import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 
@@ -308,4 +309,35 @@ test('a report of the users, of all time and of a month', async () => {
   expect(await save()).toBe('users.csv');
   await page.getByLabel(/Jobs of one month/).fill('2026-10');
   expect(await save()).toBe('users-2026-10.csv');
+});
+
+test('the audit log: found by words, person and kind, narrow too, and saved as a file', async () => {
+  const client = await admin();
+  const name = `Audited ${stamp()}`;
+  const { id } = await good<UserGroup>(client.post('/auth/group/', { name }));
+  await good(client.patch(`/auth/group/${id}/`, { name: `${name} again` }));
+  const page = await asAdmin('/v2/admin/audit');
+  await looksWell(page, 'admin-audit');
+  await page.getByRole('searchbox', { name: 'Search' }).fill(name);
+  await expect.poll(() => page.getByRole('row').count()).toBe(3);
+  await shows(page, `${name} → ${name} again`);
+  await page.getByRole('button', { name: /^What/ }).click();
+  await page.getByRole('combobox', { name: 'Search in What' }).fill('Renamed');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => page.getByRole('row').count()).toBe(2);
+  const link = page.getByRole('link', { name: 'Export matches as CSV' });
+  const [download] = await Promise.all([page.waitForEvent('download'), link.click()]);
+  expect(download.suggestedFilename()).toBe('audit.csv');
+  const lines = readFileSync(await download.path(), 'utf8')
+    .trimEnd()
+    .split('\r\n');
+  expect(lines).toEqual([
+    expect.stringMatching(/^id,timestamp/),
+    expect.stringContaining(`,group.rename,group,${id},`),
+  ]);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await looksWell(page, 'admin-audit-narrow');
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+  await button(page, 'Clear filters').click();
+  await expect.poll(() => page.getByRole('row').count()).toBeGreaterThan(2);
 });

@@ -49,21 +49,24 @@ export async function insertGroup(db: Executor, name: string): Promise<UserGroup
   return { ...row, user_ids: [] };
 }
 
-/** Creates the group unless it is there. */
-export async function ensureGroup(db: Database, name: string): Promise<void> {
-  await db
+/** Creates the group unless it is there; the id of a new one. */
+export async function ensureGroup(db: Executor, name: string): Promise<number | undefined> {
+  const made = await db
     .insertInto('user_groups')
     .values({ name })
     .onConflict((conflict) => conflict.doNothing())
-    .execute();
+    .returning('id')
+    .executeTakeFirst();
+  return made?.id;
 }
 
 export async function renameGroup(db: Executor, groupId: number, name: string): Promise<void> {
   await db.updateTable('user_groups').set({ name }).where('id', '=', groupId).execute();
 }
 
-export async function deleteGroup(db: Executor, groupId: number): Promise<void> {
-  await db.deleteFrom('user_groups').where('id', '=', groupId).execute();
+/** True when there was such a group. */
+export async function deleteGroup(db: Executor, groupId: number): Promise<boolean> {
+  return (await db.deleteFrom('user_groups').where('id', '=', groupId).returning('id').execute()).length > 0;
 }
 
 /** True when the membership is new. */

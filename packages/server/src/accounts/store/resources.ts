@@ -56,6 +56,13 @@ export async function findResource(db: Executor, id: number): Promise<Resource |
   return row && shown(row);
 }
 
+/** The same, locked until the transaction ends. */
+export async function holdResource(db: Transaction<Tables>, id: number): Promise<Resource | undefined> {
+  const query = db.selectFrom('resources').select(RESOURCE_COLUMNS).where('id', '=', id).forUpdate();
+  const row = await query.executeTakeFirst();
+  return row && shown(row);
+}
+
 export async function insertResource(db: Executor, resource: ResourceWrite): Promise<Resource> {
   const query = db.insertInto('resources').values(resourceRow(resource)).returning(RESOURCE_COLUMNS);
   return shown(await query.executeTakeFirstOrThrow());
@@ -67,16 +74,18 @@ export async function updateResource(db: Executor, id: number, resource: Resourc
   return row && shown(row);
 }
 
-/** Sets the flag on all resources and says how many there are. */
-export async function preventSubmissions(db: Database, prevent: boolean): Promise<number> {
-  const result = await db.updateTable('resources').set({ prevent_new_submissions: prevent }).executeTakeFirst();
-  return Number(result.numUpdatedRows);
-}
+/** Sets the flag on all resources, and gives back those that had the other one. */
+export const preventSubmissions = (db: Executor, prevent: boolean) =>
+  db
+    .updateTable('resources')
+    .set({ prevent_new_submissions: prevent })
+    .where('prevent_new_submissions', '<>', prevent)
+    .returning(['id', 'name'])
+    .execute();
 
-/** True when there was such a resource. */
-export async function deleteResource(db: Executor, id: number): Promise<boolean> {
-  return (await db.deleteFrom('resources').where('id', '=', id).returning('id').execute()).length > 0;
-}
+/** What there was, or nothing. */
+export const deleteResource = (db: Executor, id: number) =>
+  db.deleteFrom('resources').where('id', '=', id).returning('name').executeTakeFirst();
 
 export const listProfiles = (db: Database): Promise<Profile[]> =>
   db.selectFrom('profiles').select(PROFILE_COLUMNS).orderBy('id').execute();
@@ -86,6 +95,10 @@ export const listProfilesOf = (db: Database, resourceId: number): Promise<Profil
 
 export const findProfile = (db: Executor, id: number): Promise<Profile | undefined> =>
   db.selectFrom('profiles').select(PROFILE_COLUMNS).where('id', '=', id).executeTakeFirst();
+
+/** The same, locked until the transaction ends. */
+export const holdProfile = (db: Transaction<Tables>, id: number): Promise<Profile | undefined> =>
+  db.selectFrom('profiles').select(PROFILE_COLUMNS).where('id', '=', id).forUpdate().executeTakeFirst();
 
 /** As whom a person works. */
 export const findProfileOf = (db: Executor, userId: number): Promise<Profile | undefined> =>
@@ -105,13 +118,13 @@ export const insertProfile = (db: Executor, resourceId: number, profile: Profile
 export const updateProfile = (db: Executor, id: number, profile: ProfileWrite): Promise<Profile | undefined> =>
   db.updateTable('profiles').set(profile).where('id', '=', id).returning(PROFILE_COLUMNS).executeTakeFirst();
 
-export async function deleteProfile(db: Executor, id: number): Promise<boolean> {
-  return (await db.deleteFrom('profiles').where('id', '=', id).returning('id').execute()).length > 0;
-}
+/** What there was, or nothing. */
+export const deleteProfile = (db: Executor, id: number) =>
+  db.deleteFrom('profiles').where('id', '=', id).returning('name').executeTakeFirst();
 
-export async function giveProfileToAll(db: Executor, profileId: number): Promise<void> {
-  await db.updateTable('users').set({ profile_id: profileId }).execute();
-}
+/** Gives everybody the first profile; those who had none. */
+export const giveProfileToAll = (db: Executor, profileId: number) =>
+  db.updateTable('users').set({ profile_id: profileId }).returning(['id', 'email']).execute();
 
 export async function countResources(db: Executor): Promise<number> {
   const { count } = await db

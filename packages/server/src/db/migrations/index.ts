@@ -7,6 +7,7 @@ import * as taskGroups from './0003-task-groups.ts';
 import * as jobs from './0004-jobs.ts';
 import * as clusters from './0005-clusters.ts';
 import * as tokens from './0006-tokens.ts';
+import * as audit from './0007-audit.ts';
 
 export const migrations: Record<string, Migration> = {
   '0001-accounts': accounts,
@@ -15,4 +16,5 @@ export const migrations: Record<string, Migration> = {
   '0004-jobs': jobs,
   '0005-clusters': clusters,
   '0006-tokens': tokens,
+  '0007-audit': audit,
 };

@@ -16,11 +16,11 @@ export interface JobControlParts extends ControlParts {
 export function jobControlRoutes(api: Api, parts: JobControlParts): void {
   api.serve(jobs.submitJob, ({ user, params, query, body }) => submitJob(parts, user, { ...params, ...query }, body));
   for (const operation of [jobs.stopJobByGet, jobs.stopJob]) {
-    api.serve(operation, ({ user, params }) => stopJob(parts, user, params));
+    api.serve(operation, ({ by, params }) => stopJob(parts, by, params));
   }
-  api.serve(jobs.stopJobById, ({ user, params }) => stopJob(parts, user, params));
+  api.serve(jobs.stopJobById, ({ by, params }) => stopJob(parts, by, params));
   for (const operation of [jobs.adminStopJobByGet, jobs.adminStopJob]) {
-    api.serve(operation, ({ user, params }) => adminStopJob(parts, user, params.job_id));
+    api.serve(operation, ({ by, params }) => adminStopJob(parts, by, params.job_id));
   }
-  api.serve(jobs.adminUpdateJob, ({ user, params, body }) => labelJob(parts, user, params.job_id, body.status));
+  api.serve(jobs.adminUpdateJob, ({ by, params, body }) => labelJob(parts, by, params.job_id, body.status));
 }

@@ -3,10 +3,10 @@ import { sql, type Transaction } from 'kysely';
 
 import type { JobFailure } from '@service/contract';
 
-import type { Database, Tables } from '../../db/index.ts';
+import type { Tables } from '../../db/index.ts';
 
 /** The first request counts. False for a job that has ended or does not exist. */
-export async function requestStop(db: Database, jobId: number, email: string): Promise<boolean> {
+export async function requestStop(db: Transaction<Tables>, jobId: number, email: string): Promise<boolean> {
   const result = await db
     .updateTable('jobs')
     .set({

@@ -32,8 +32,8 @@ export function datasetRoutes(api: Api, { db, unlimited }: { db: Database; unlim
   api.serve(projects.updateDataset, async ({ user, params, body }) =>
     datasets.updateDataset(db, await open(db, user, params.project_id, params.dataset_id, 'rw'), body),
   );
-  api.serve(projects.deleteDataset, async ({ user, params }) =>
-    datasets.deleteDataset(db, await open(db, user, params.project_id, params.dataset_id, 'rw')),
+  api.serve(projects.deleteDataset, async ({ user, by, params }) =>
+    datasets.deleteDataset(db, by, await open(db, user, params.project_id, params.dataset_id, 'rw')),
   );
   api.serve(projects.starDataset, async ({ user, params }) => {
     await datasets.updateDataset(db, await open(db, user, params.project_id, params.dataset_id, 'rw'), {

@@ -25,7 +25,7 @@ export function projectRoutes(api: Api, { db }: ProjectParts): void {
   api.serve(operations.updateProject, ({ user, params, body }) =>
     projects.updateProject(db, user, params.project_id, body),
   );
-  api.serve(operations.deleteProject, ({ user, params }) => projects.deleteProject(db, user, params.project_id));
+  api.serve(operations.deleteProject, ({ by, params }) => projects.deleteProject(db, by, params.project_id));
   api.serve(operations.starProject, async ({ user, params }) => {
     await projects.updateProject(db, user, params.project_id, { is_starred: true });
   });
@@ -38,5 +38,7 @@ export function projectRoutes(api: Api, { db }: ProjectParts): void {
     store.pageForAdministrators(db, filter, { page, page_size }),
   );
   api.serve(operations.adminGetProject, ({ params }) => projects.readForAdministrators(db, params.project_id));
-  api.serve(operations.transferProject, ({ params, query }) => transferProject(db, params.project_id, query.user_id));
+  api.serve(operations.transferProject, ({ by, params, query }) =>
+    transferProject(db, by, params.project_id, query.user_id),
+  );
 }

@@ -32,8 +32,8 @@ export function workflowRoutes(api: Api, { db, defaultGroup }: WorkflowParts): v
   api.serve(projects.updateWorkflow, ({ user, params, body }) =>
     workflows.updateWorkflow(db, user, params.project_id, params.workflow_id, body),
   );
-  api.serve(projects.deleteWorkflow, ({ user, params }) =>
-    workflows.deleteWorkflow(db, user, params.project_id, params.workflow_id),
+  api.serve(projects.deleteWorkflow, ({ by, params }) =>
+    workflows.deleteWorkflow(db, by, params.project_id, params.workflow_id),
   );
   api.serve(projects.starWorkflow, ({ user, params }) =>
     workflows.starWorkflow(db, user, params.project_id, params.workflow_id, true),

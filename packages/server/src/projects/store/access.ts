@@ -54,9 +54,10 @@ export async function findProject(db: Executor, userId: number, projectId: numbe
   return row && found(row);
 }
 
-/** Locks the project until the transaction ends, so that nothing it rests on changes meanwhile. */
-export async function lockProject(db: Transaction<Tables>, projectId: number): Promise<void> {
-  await db.selectFrom('projects').select('id').where('id', '=', projectId).forUpdate().execute();
+/** Locks the project until the transaction ends, so that nothing it rests on changes meanwhile. Gives back its name. */
+export async function lockProject(db: Transaction<Tables>, projectId: number): Promise<string | undefined> {
+  const row = await db.selectFrom('projects').select('name').where('id', '=', projectId).forUpdate().executeTakeFirst();
+  return row?.name;
 }
 
 /** The unfinished jobs of a project, dataset or workflow stand in the way of its deletion. */

@@ -83,8 +83,9 @@ export async function lockDataset(db: Transaction<Tables>, datasetId: number): P
   return row !== undefined;
 }
 
-export async function deleteDataset(db: Executor, datasetId: number): Promise<void> {
-  await db.deleteFrom('datasets').where('id', '=', datasetId).execute();
+/** True when there was such a dataset. */
+export async function deleteDataset(db: Executor, datasetId: number): Promise<boolean> {
+  return (await db.deleteFrom('datasets').where('id', '=', datasetId).returning('id').execute()).length > 0;
 }
 
 interface Filter {

@@ -145,10 +145,8 @@ export async function pageOfLinks(db: Executor, filter: LinkFilter, page: PageRe
   return pageOf(page, count, items);
 }
 
-export async function isServiceGuest(db: Executor, userId: number): Promise<boolean | undefined> {
-  const row = await db.selectFrom('users').select('is_guest').where('id', '=', userId).executeTakeFirst();
-  return row?.is_guest;
-}
+export const findPerson = (db: Executor, userId: number) =>
+  db.selectFrom('users').select(['email', 'is_guest']).where('id', '=', userId).executeTakeFirst();
 
 /** The project with its owner, locked until the transaction ends. */
 export const lockForTransfer = (db: Transaction<Tables>, projectId: number) =>

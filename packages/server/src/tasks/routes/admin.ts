@@ -12,8 +12,8 @@ export function adminTaskRoutes(api: Api, { db }: { db: Database }): void {
   api.serve(operations.adminListTasks, ({ query: { page, page_size, ...filter } }) =>
     pageOfTasks(db, filter, { page, page_size }),
   );
-  api.serve(operations.makeTasksCore, ({ body }) => setCore(db, body, true));
-  api.serve(operations.makeTasksNotCore, ({ body }) => setCore(db, body, false));
+  api.serve(operations.makeTasksCore, ({ by, body }) => setCore(db, by, body, true));
+  api.serve(operations.makeTasksNotCore, ({ by, body }) => setCore(db, by, body, false));
 
   api.serve(operations.adminListTaskGroups, ({ query: { page, page_size, ...filter } }) =>
     groups.pageForAdministrators(db, filter, { page, page_size }),
@@ -29,9 +29,9 @@ export function adminTaskRoutes(api: Api, { db }: { db: Database }): void {
     return pageOfActivities(db, { ...rest, ...given }, log, { page, page_size });
   });
   api.serve(operations.adminGetTaskGroup, ({ params }) => groups.readForAdministrators(db, params.task_group_id));
-  api.serve(operations.adminUpdateTaskGroup, ({ params, body }) =>
-    groups.updateForAdministrators(db, params.task_group_id, body),
+  api.serve(operations.adminUpdateTaskGroup, ({ by, params, body }) =>
+    groups.updateForAdministrators(db, by, params.task_group_id, body),
   );
-  api.serve(operations.makeTaskGroupCore, ({ params }) => setGroupCore(db, params.task_group_id, true));
-  api.serve(operations.makeTaskGroupNotCore, ({ params }) => setGroupCore(db, params.task_group_id, false));
+  api.serve(operations.makeTaskGroupCore, ({ by, params }) => setGroupCore(db, by, params.task_group_id, true));
+  api.serve(operations.makeTaskGroupNotCore, ({ by, params }) => setGroupCore(db, by, params.task_group_id, false));
 }

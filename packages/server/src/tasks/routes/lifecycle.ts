@@ -2,7 +2,7 @@
 import { tasks } from '@service/contract';
 
 import { usableProfile } from '../../accounts/index.ts';
-import { type Api, refuse } from '../../http/index.ts';
+import { type Acting, type Api, refuse } from '../../http/index.ts';
 import { type CollectParts, collectPip, collectPixi } from '../collect.ts';
 import { ask, resetPip, resetPixi } from '../lifecycle.ts';
 
@@ -17,9 +17,10 @@ export function lifecycleRoutes(api: Api, parts: LifecycleRouteParts): void {
 
   const own =
     (action: 'deactivate' | 'reactivate' | 'delete') =>
-    async ({ user, params }: { user: Parameters<typeof usableProfile>[1]; params: { task_group_id: number } }) => {
-      const { resource } = await usableProfile(parts.db, user);
-      return ask(parts, params.task_group_id, { action, by: 'user', owner: { id: user.id, resource_id: resource.id } });
+    async ({ by, params }: { by: Acting; params: { task_group_id: number } }) => {
+      const { resource } = await usableProfile(parts.db, by.user);
+      const owner = { id: by.user.id, resource_id: resource.id };
+      return ask(parts, by, params.task_group_id, { action, as: 'user', owner });
     };
   api.serve(tasks.deactivateTaskGroup, own('deactivate'));
   api.serve(tasks.reactivateTaskGroup, own('reactivate'));
@@ -28,8 +29,8 @@ export function lifecycleRoutes(api: Api, parts: LifecycleRouteParts): void {
 
   const anyones =
     (action: 'deactivate' | 'reactivate' | 'delete') =>
-    ({ params }: { params: { task_group_id: number } }) =>
-      ask(parts, params.task_group_id, { action, by: 'admin' });
+    ({ by, params }: { by: Acting; params: { task_group_id: number } }) =>
+      ask(parts, by, params.task_group_id, { action, as: 'admin' });
   api.serve(tasks.adminDeactivateTaskGroup, anyones('deactivate'));
   api.serve(tasks.adminReactivateTaskGroup, anyones('reactivate'));
   api.serve(tasks.adminDeleteTaskGroup, anyones('delete'));
@@ -42,12 +43,12 @@ export function lifecycleRoutes(api: Api, parts: LifecycleRouteParts): void {
       );
     }
   };
-  api.serve(tasks.resetTaskGroupPip, ({ params, body }) => {
+  api.serve(tasks.resetTaskGroupPip, ({ by, params, body }) => {
     requireReset();
-    return resetPip(parts, params.task_group_id, body);
+    return resetPip(parts, by, params.task_group_id, body);
   });
-  api.serve(tasks.resetTaskGroupPixi, ({ params, body }) => {
+  api.serve(tasks.resetTaskGroupPixi, ({ by, params, body }) => {
     requireReset();
-    return resetPixi(parts, params.task_group_id, body);
+    return resetPixi(parts, by, params.task_group_id, body);
   });
 }

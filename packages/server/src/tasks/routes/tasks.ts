@@ -32,7 +32,7 @@ export function taskRoutes(api: Api, { db, defaultGroup }: TaskParts): void {
   );
   api.serve(operations.getActivity, ({ user, params }) => readActivity(db, user, params.task_group_activity_id));
   api.serve(operations.getTaskGroup, ({ user, params }) => groups.readTaskGroup(db, user, params.task_group_id));
-  api.serve(operations.updateTaskGroup, ({ user, params, body }) =>
-    groups.updateTaskGroup(db, user, params.task_group_id, body),
+  api.serve(operations.updateTaskGroup, ({ by, params, body }) =>
+    groups.updateTaskGroup(db, by, params.task_group_id, body),
   );
 }

@@ -33,10 +33,21 @@ export async function equalTasks(db: Executor, taskIds: number[]): Promise<Equal
   return rows;
 }
 
-/** Makes every task a normal one. */
-export async function clearCore(db: Executor): Promise<void> {
-  await db.updateTable('tasks').set({ is_core: false }).where('is_core', '=', true).execute();
-}
+export const coreTasks = (db: Executor): Promise<EqualTask[]> =>
+  db
+    .selectFrom('tasks')
+    .innerJoin('task_groups', 'task_groups.id', 'tasks.taskgroupv2_id')
+    .select([
+      'tasks.id',
+      'tasks.name',
+      'task_groups.pkg_name',
+      'task_groups.version',
+      'task_groups.resource_id',
+      'tasks.is_core',
+    ])
+    .where('tasks.is_core', '=', true)
+    .orderBy('tasks.id')
+    .execute();
 
 export async function setCore(db: Executor, taskIds: number[], isCore: boolean): Promise<void> {
   await db

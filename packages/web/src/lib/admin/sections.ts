@@ -21,6 +21,7 @@ export const ADMIN_SECTIONS: AdminSection[] = [
   { name: 'Accounting', path: `${ROOT}/accounting`, about: 'How much was run, by whom and when.' },
   { name: 'User report', path: `${ROOT}/users-info`, about: 'Accounts and their numbers of jobs, as a table file.' },
   { name: 'Impersonate', path: `${ROOT}/impersonate`, about: 'Look at the service as somebody else.' },
+  { name: 'Audit log', path: `${ROOT}/audit`, about: 'Who changed rights, accounts, resources and sharing, and when.' },
   { name: 'Settings', path: `${ROOT}/settings`, about: 'What the service was started with.' },
 ];
 

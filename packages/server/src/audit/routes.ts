@@ -1,0 +1,44 @@
+/** The audit log on the wire. */
+import { Readable } from 'node:stream';
+
+import { accounts, type AuditPage, type AuditQuery, type PageRequest } from '@service/contract';
+
+import { type Database, pageOf, rowsOf } from '../db/index.ts';
+import { type Api, refuse, Streamed } from '../http/index.ts';
+import { auditCsv } from './csv.ts';
+import * as store from './store.ts';
+
+const USUAL_PAGE = 100;
+const LARGEST_PAGE = 1000;
+/** Whoever looks for something older says when it was. */
+const MOST_COUNTED = 100_000;
+const EXPORTED_AT_A_TIME = 5000;
+
+async function readPage(db: Database, filter: AuditQuery, { page, page_size }: PageRequest): Promise<AuditPage> {
+  const size = page_size ?? USUAL_PAGE;
+  if (size > LARGEST_PAGE) throw refuse(422, `page_size must be at most ${LARGEST_PAGE}. Export the log to get all.`);
+  if (page * size > MOST_COUNTED) {
+    throw refuse(422, `Only the newest ${MOST_COUNTED} records have pages. Narrow the time with timestamp_max.`);
+  }
+  const { offset } = rowsOf({ page, page_size: size });
+  const count = await store.countRecords(db, filter, MOST_COUNTED + 1);
+  const items = await store.listRecords(db, filter, { limit: size, offset });
+  return {
+    ...pageOf({ page, page_size: size }, Math.min(count, MOST_COUNTED), items),
+    more: count > MOST_COUNTED,
+  };
+}
+
+export function auditRoutes(api: Api, { db }: { db: Database }): void {
+  api.serve(accounts.listAudit, ({ query: { page, page_size, ...filter } }) =>
+    readPage(db, filter, { page, page_size }),
+  );
+  api.serve(
+    accounts.exportAudit,
+    ({ query }) =>
+      new Streamed(Readable.from(auditCsv(store.recordsInBatches(db, query, EXPORTED_AT_A_TIME))), {
+        'content-type': 'text/csv; charset=utf-8',
+        'content-disposition': 'attachment; filename="audit.csv"',
+      }),
+  );
+}

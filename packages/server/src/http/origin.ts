@@ -1,0 +1,26 @@
+/** Who does something, as whom, and from where: what handlers give on to functions that have it written down. */
+import type { AuditVia, User } from '@service/contract';
+
+import type { Caller } from './access.ts';
+
+export interface Origin {
+  /** The account whose rights count; null for whoever operates the service. */
+  user: Pick<User, 'id' | 'email'> | null;
+  /** The administrator who acts as this account. */
+  actor?: number | undefined;
+  via: AuditVia;
+  /** The network address, as trusted proxies tell it; of an operator the account and the machine. */
+  address: string;
+}
+
+/** What a person asked for. */
+export interface Acting extends Origin {
+  user: User;
+}
+
+export const actingOf = ({ user, actor }: Caller, { ip }: { ip: string }): Acting => ({
+  user,
+  actor,
+  via: 'session',
+  address: ip,
+});
