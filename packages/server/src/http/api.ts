@@ -124,6 +124,26 @@ function checkAnswer(operation: Operation, answer: unknown): void {
   if (!result.success) throw new Error(`${operation.id} breaks its contract: ${z.prettifyError(result.error)}`);
 }
 
+/** A file that the caller has already is not sent again. */
+function sendAnswer(operation: Operation, request: FastifyRequest, reply: FastifyReply, answer: unknown): FastifyReply {
+  const { status, mediaType } = operation.answer;
+  if (answer instanceof Streamed) {
+    if (operation.file && answer.tag !== undefined && isKnownFile(request, reply, answer.tag)) {
+      answer.body.destroy();
+      return reply.code(304).send();
+    }
+    return reply
+      .code(status)
+      .headers({ 'content-type': mediaType, ...answer.headers })
+      .send(answer.body);
+  }
+  if (answer === undefined) return reply.code(status).send();
+  const text = typeof answer === 'string' && mediaType !== 'application/json' ? answer : JSON.stringify(answer);
+  if (operation.file && isKnownFile(request, reply, entityTag(text))) return reply.code(304).send();
+  const type = mediaType === 'text/csv' ? 'text/csv; charset=utf-8' : mediaType;
+  return reply.code(status).header('content-type', type).send(text);
+}
+
 export function createApi(app: FastifyInstance, options: ApiOptions): Api {
   const operations: Operation[] = [];
 
@@ -166,21 +186,8 @@ export function createApi(app: FastifyInstance, options: ApiOptions): Api {
         request.body = undefined;
         const call = { ...read.value, request, reply, user: caller?.user, expires: caller?.expires };
         const answer = await handler(call as never);
-        const { status, mediaType } = operation.answer;
-        if (answer instanceof Streamed) {
-          if (operation.file && answer.tag !== undefined && isKnownFile(request, reply, answer.tag)) {
-            answer.body.destroy();
-            return reply.code(304).send();
-          }
-          reply.code(status).headers({ 'content-type': mediaType, ...answer.headers });
-          return reply.send(answer.body);
-        }
-        if (options.checkAnswers) checkAnswer(operation, answer);
-        if (answer === undefined) return reply.code(status).send();
-        reply.code(status).header('content-type', mediaType === 'text/csv' ? 'text/csv; charset=utf-8' : mediaType);
-        const text = typeof answer === 'string' && mediaType !== 'application/json' ? answer : JSON.stringify(answer);
-        if (operation.file && isKnownFile(request, reply, entityTag(text))) return reply.code(304).send();
-        return reply.send(text);
+        if (options.checkAnswers && !(answer instanceof Streamed)) checkAnswer(operation, answer);
+        return sendAnswer(operation, request, reply, answer);
       },
     });
   }
