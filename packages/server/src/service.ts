@@ -183,7 +183,7 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
   const { app: appSettings } = settings;
   passOn(appSettings.SERVICE_TASK_ENVIRONMENT);
   // for those who wait for an answer; jobs, imports and exports take their time
-  const limited = database.limitedTo(settings.database.SERVICE_MAX_STATEMENT_TIME * 1000);
+  const limited = database.limitedTo(Math.ceil(settings.database.SERVICE_MAX_STATEMENT_TIME * 1000));
   const tokens = createTokens(appSettings.JWT_SECRET_KEY ?? '');
   const app = createApp({
     logging,

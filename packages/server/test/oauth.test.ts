@@ -571,7 +571,7 @@ describe('the built-in providers', () => {
     standIn = await startBuiltInProviders();
     for (const name of ['google', 'github'] as const) {
       const { id, secret } = standIn.client;
-      const settings = { name, id, secret, discovery: null, redirectUrl: null, emailClaim: 'email' };
+      const settings = { name, id, secret, discovery: null, redirectUrl: null, emailClaim: 'email', trustEmail: false };
       services[name] = await startService({
         settings: { OAUTH_CLIENT_NAME: name, OAUTH_CLIENT_ID: id, OAUTH_CLIENT_SECRET: secret },
         provider: await createProvider(settings, standIn[name]),

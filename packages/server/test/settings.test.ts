@@ -52,6 +52,13 @@ describe('settings', () => {
     ['POSTGRES_PORT', { ...GIVEN, POSTGRES_PORT: '-1' }],
     ['POSTGRES_USER', { ...GIVEN, POSTGRES_USER: '' }],
     ['DB_ECHO', { DB_ECHO: 'True' }],
+    ['SERVICE_MAX_REQUEST_TIME', { SERVICE_MAX_REQUEST_TIME: '-1' }],
+    ['SERVICE_MAX_REQUEST_TIME', { SERVICE_MAX_REQUEST_TIME: '99999999' }],
+    ['SERVICE_MAX_UPLOAD_TIME', { SERVICE_MAX_UPLOAD_TIME: 'long' }],
+    ['SERVICE_MAX_STATEMENT_TIME', { SERVICE_MAX_STATEMENT_TIME: '-0.5' }],
+    ['SERVICE_TASK_ENVIRONMENT', { SERVICE_TASK_ENVIRONMENT: '*' }],
+    ['SERVICE_TASK_ENVIRONMENT', { SERVICE_TASK_ENVIRONMENT: 'A=b' }],
+    ['OAUTH_TRUST_EMAIL', { OAUTH_TRUST_EMAIL: 'yes' }],
     ['JWT_EXPIRE_SECONDS', { JWT_EXPIRE_SECONDS: '' }],
     ['JWT_EXPIRE_SECONDS', { JWT_EXPIRE_SECONDS: '1.5' }],
     ['SERVICE_LOGGING_LEVEL', { SERVICE_LOGGING_LEVEL: 'INFO' }],
@@ -126,6 +133,11 @@ describe('settings', () => {
     expect(shown.oauth['OAUTH_CLIENT_SECRET']).toBeNull();
     expect(shown.email.public?.password).toBe('**********');
     expect(JSON.stringify(shown)).not.toContain('hidden');
+  });
+
+  it('show addresses without the credentials in them', () => {
+    const shown = maskedSettings(read({ SERVICE_PACKAGE_INDEX: 'https://me:hidden@index.example.org/simple' }));
+    expect(shown.app['SERVICE_PACKAGE_INDEX']).toBe('https://***@index.example.org/simple');
   });
 });
 

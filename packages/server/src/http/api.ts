@@ -13,9 +13,9 @@ import { z } from 'zod';
 import { type Operation, pageProblem, pageQuery, readWithBody } from '@service/contract';
 
 import { accessProblem, type Caller, scopeProblem } from './access.ts';
+import { checkAnswer, sendAnswer } from './answer.ts';
 import type { Pack, Packed } from './bodies/pack.ts';
 import type { Bodies } from './bodies/take.ts';
-import { entityTag, isKnownFile } from './caching.ts';
 import { type Acting, actingOf } from './origin.ts';
 import { invalid, refuse, type Refusal } from './refusal.ts';
 import { foreignPageProblem, type Site } from './same-site.ts';
@@ -113,17 +113,6 @@ function pageRefusal(query: Record<string, unknown>): Refusal | undefined {
   return problem === undefined ? undefined : refuse(422, problem);
 }
 
-function checkAnswer(operation: Operation, answer: unknown): void {
-  const schema = operation.answer.schema;
-  if (!schema) {
-    if (answer !== undefined) throw new Error(`${operation.id} answers a body that its contract does not know`);
-    return;
-  }
-  const strict = schema instanceof z.ZodObject ? schema.strict() : schema;
-  const result = strict.safeParse(answer);
-  if (!result.success) throw new Error(`${operation.id} breaks its contract: ${z.prettifyError(result.error)}`);
-}
-
 export function createApi(app: FastifyInstance, options: ApiOptions): Api {
   const operations: Operation[] = [];
 
@@ -135,25 +124,6 @@ export function createApi(app: FastifyInstance, options: ApiOptions): Api {
       scopeProblem(operation.scope, caller) ??
       (caller?.via === 'header' ? undefined : foreignPageProblem(operation, request, options.site));
     return { caller, problem };
-  }
-
-  /** What a handler gave, as the answer to its request. */
-  function send(operation: Operation, answered: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    const { status, mediaType } = operation.answer;
-    if (answered instanceof Streamed) {
-      if (operation.file && answered.tag !== undefined && isKnownFile(request, reply, answered.tag)) {
-        answered.body.destroy();
-        return reply.code(304).send();
-      }
-      reply.code(status).headers({ 'content-type': mediaType, ...answered.headers });
-      return reply.send(answered.body);
-    }
-    if (options.checkAnswers) checkAnswer(operation, answered);
-    if (answered === undefined) return reply.code(status).send();
-    reply.code(status).header('content-type', mediaType === 'text/csv' ? 'text/csv; charset=utf-8' : mediaType);
-    const text = typeof answered === 'string' && mediaType !== 'application/json' ? answered : JSON.stringify(answered);
-    if (operation.file && isKnownFile(request, reply, entityTag(text))) return reply.code(304).send();
-    return reply.send(text);
   }
 
   function bind(operation: Operation, handler: (call: never) => unknown, isPacked: boolean): void {
@@ -183,7 +153,8 @@ export function createApi(app: FastifyInstance, options: ApiOptions): Api {
                 () => reply.raw.destroy(),
               )
             : work());
-          return send(operation, answered, request, reply);
+          if (options.checkAnswers && !(answered instanceof Streamed)) checkAnswer(operation, answered);
+          return sendAnswer(operation, request, reply, answered);
         } finally {
           await taken.release();
         }

@@ -40,7 +40,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     trustProxy: options.trustedProxies ?? false,
     exposeHeadRoutes: false,
     keepAliveTimeout: 72_000,
-    requestTimeout: options.longestUploadSeconds * 1000,
+    requestTimeout: Math.ceil(options.longestUploadSeconds * 1000),
     http: { headersTimeout: HEADERS_WITHIN_MS },
     forceCloseConnections: 'idle',
     clientErrorHandler: answerClientError,

@@ -23,7 +23,17 @@ const UNREACHABLE = new Set([
   '53300',
 ]);
 
+/** Cut by the time limit of a statement or of a transaction, which is then undone. */
+const tookTooLong = () =>
+  refuse(
+    503,
+    'The database took too long for this, so it was stopped and nothing was changed. Ask for less at a time, with filters or pages, or try again later.',
+    { 'retry-after': '30' },
+  );
+
 const TEXTS: Record<string, () => Refusal> = {
+  '57014': tookTooLong,
+  '25P03': tookTooLong,
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => refuse(400, 'The Content-Type header cannot be read.'),
   FST_ERR_BAD_URL: () => refuse(400, 'The address has a percent sign that encodes nothing.'),
 };
@@ -33,14 +43,6 @@ function asRefusal(thrown: unknown): Refusal | undefined {
   const { code = '', statusCode = 500, message = '' } = (thrown ?? {}) as Thrown;
   if (UNREACHABLE.has(code) || message === 'timeout exceeded when trying to connect') {
     return refuse(503, 'The database does not answer. Try again in a moment.', { 'retry-after': '5' });
-  }
-  // cut by the time limit of the statement or of the transaction, which is undone
-  if (code === '57014' || code === '25P03') {
-    return refuse(
-      503,
-      'The database took too long for this, so it was stopped and nothing was changed. Ask for less at a time, with filters or pages, or try again later.',
-      { 'retry-after': '30' },
-    );
   }
   // an index has a longest entry; what it holds are names and addresses
   if (code === '54000') return refuse(422, 'One of these texts is too long. Write it shorter.');

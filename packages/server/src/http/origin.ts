@@ -18,9 +18,9 @@ export interface Acting extends Origin {
   user: User;
 }
 
-export const actingOf = ({ user, actor }: Caller, { ip }: { ip: string }): Acting => ({
+export const actingOf = ({ user, actor, credential }: Caller, { ip }: { ip: string }): Acting => ({
   user,
   actor,
-  via: 'session',
+  via: credential.kind === 'session' ? 'session' : 'token',
   address: ip,
 });

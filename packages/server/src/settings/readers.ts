@@ -32,6 +32,18 @@ export function seconds(fallback: number): Read<number> {
 
 const BYTES: Record<string, number> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30 };
 
+/** Timers count milliseconds in 31 bits. */
+const LONGEST_LIMIT = 2_000_000;
+
+/** How many seconds something may take; 0 for as long as it likes. */
+export function timeLimit(fallback: number): Read<number> {
+  const read = seconds(fallback);
+  return (written, name) => {
+    const value = read(written, name);
+    return value < 0 || value > LONGEST_LIMIT ? refuse(name, `from 0, which is no limit, to ${LONGEST_LIMIT}`) : value;
+  };
+}
+
 /** A size such as `64M` or `1048576`. */
 export function size(fallback: number): Read<number> {
   return (written, name) => {

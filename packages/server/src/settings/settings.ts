@@ -24,6 +24,7 @@ import {
   SettingsError,
   size,
   someText,
+  timeLimit,
   url,
 } from './readers.ts';
 import type { Lookup } from './sources.ts';
@@ -59,8 +60,8 @@ const appReaders = (embedded: boolean) => ({
   SERVICE_HELP_URL: url,
   SERVICE_DEFAULT_GROUP_NAME: oneOf(['All'], embedded ? 'All' : null),
   SERVICE_LONG_REQUEST_TIME: seconds(30),
-  SERVICE_MAX_REQUEST_TIME: seconds(120),
-  SERVICE_MAX_UPLOAD_TIME: seconds(3600),
+  SERVICE_MAX_REQUEST_TIME: timeLimit(120),
+  SERVICE_MAX_UPLOAD_TIME: timeLimit(3600),
   SERVICE_DISABLE_BASIC_AUTH: flag('false'),
   SERVICE_ENABLE_TASK_GROUP_RESET: flag('false'),
   SERVICE_VIEWER_AUTHORIZATION_SCHEME: oneOf(['viewer-paths', 'users-folders', 'none'], 'viewer-paths'),
@@ -90,7 +91,7 @@ const databaseReaders = {
   POSTGRES_PORT: integer(5432, 0),
   POSTGRES_DB: someText(null),
   SERVICE_DATABASE_CONNECTIONS: integer(10, 1),
-  SERVICE_MAX_STATEMENT_TIME: seconds(60),
+  SERVICE_MAX_STATEMENT_TIME: timeLimit(60),
 };
 
 const emailReaders = {

@@ -158,7 +158,7 @@ describe('a file', () => {
     const { body } = await lab.submit(waiting, await lab.dataset(['a']));
     const unfinished = await until('a folder', async () => {
       const answer = await client.get(`${lab.base}/job/${body.id}/download/`);
-      return answer.status === 200 && answer;
+      return answer.status === 200 ? answer : undefined;
     });
     expect([unfinished.headers.get('cache-control'), unfinished.headers.get('etag')]).toEqual(['no-store', null]);
     await client.get(`${lab.base}/job/${body.id}/stop/`);
