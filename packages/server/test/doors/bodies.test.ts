@@ -27,6 +27,7 @@ beforeAll(async () => {
 
 let others: Watch;
 beforeEach(() => {
+  service.forgetPeak();
   others = service.watch();
 });
 afterEach(async () => {

@@ -7,7 +7,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
@@ -103,6 +103,8 @@ export async function startProcess(settings: Record<string, string> = {}) {
     pid: () => running.child.pid!,
     send: (what: Sent) => send(running.url, what),
     watch: () => watch(running.url),
+    /** From here on the peak is counted anew. */
+    forgetPeak: () => writeFileSync(`/proc/${running.child.pid}/clear_refs`, '5'),
     peakMemory: () => peakMemoryOf(running.child.pid!),
     /** What there is of bodies on disk, with a name or without. */
     leftovers: () => {
