@@ -10,7 +10,6 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 
 import { freshDatabase } from './server.ts';
 import { peakMemoryOf, send, type Sent, watch } from './traffic.ts';
@@ -68,13 +67,6 @@ export async function startProcess(settings: Record<string, string> = {}) {
   }
 
   let running = await launch();
-  afterAll(async () => {
-    running.child.kill('SIGTERM');
-    await running.ended;
-    await database.drop();
-    rmSync(folder, { recursive: true, force: true });
-  });
-
   async function login(username: string, password_: string): Promise<string> {
     const body = new URLSearchParams({ username, password: password_ });
     const response = await fetch(`${running.url}/auth/token/login/`, { method: 'POST', body });
@@ -114,6 +106,13 @@ export async function startProcess(settings: Record<string, string> = {}) {
         ...files.filter((path) => !['data', 'incoming', 'uploads'].includes(path.split('/').at(-1)!)),
         ...uploads(),
       ].filter((path) => !/node-compile-cache/.test(path));
+    },
+    /** To be called when the tests are over. */
+    async stop() {
+      running.child.kill('SIGTERM');
+      await running.ended;
+      await database.drop();
+      rmSync(folder, { recursive: true, force: true });
     },
     async killAndStart() {
       running.child.kill('SIGKILL');

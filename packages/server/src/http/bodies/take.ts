@@ -43,7 +43,7 @@ export interface BodyOptions {
   packs: Packs;
 }
 
-export interface Taken {
+interface Taken {
   body: Outcome<Packed>;
   /** To be called when the request is over: files that came with it go. */
   release(): Promise<void>;
