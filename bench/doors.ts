@@ -35,7 +35,10 @@ const image = (n: number) =>
   `{"zarr_url":"/p/x/plate${Math.floor(n / 384)}.zarr/${n % 384}/0","origin":null,` +
   `"attributes":{"plate":"plate${Math.floor(n / 384)}","well":${n % 384},"acquisition":${n % 3},"z":1.0},` +
   `"types":{"is_3D":true,"corrected":${n % 2 === 0}}}`;
-const importBody = `{"name":"x","zarr_dir":"/p/x","images":[${Array.from({ length: IMAGES }, (_, n) => image(n)).join(',')}]}`;
+// out of bytes, as a body is: a text that was put together is read more slowly
+const importBody = Buffer.from(
+  `{"name":"x","zarr_dir":"/p/x","images":[${Array.from({ length: IMAGES }, (_, n) => image(n)).join(',')}]}`,
+).toString();
 
 const toImport = (how: (target: Target) => Partial<Sent>) => (target: Target) =>
   send(target.serviceUrl, { path: target.importing, ...how(target) });
@@ -114,20 +117,28 @@ const ATTACKS: Attack[] = [
 /** From here on the peak is counted anew. */
 const forgetPeak = (pid: number) => writeFileSync(`/proc/${pid}/clear_refs`, '5');
 
+/** How long the server itself was busy with one thing, since the last time it was asked. */
+async function longestBlock({ serviceUrl }: Target): Promise<number> {
+  const text = await (await fetch(`${serviceUrl}/metrics`)).text();
+  return Number(/^nodejs_eventloop_lag_max_seconds (\S+)/m.exec(text)![1]) * 1000;
+}
+
 async function measureAttack(attack: Attack, target: Target): Promise<void> {
   forgetPeak(target.pid);
+  await longestBlock(target);
   const others = watch(target.serviceUrl);
   const start = performance.now();
   await attack.run(target);
   const seconds = (performance.now() - start) / 1000;
   await sleep(200);
   const longest = await others.end();
+  const block = await longestBlock(target);
   const memory = peakMemoryOf(target.pid);
   const broken = longest > LONGEST_WAIT_MS || memory > MOST_MEMORY ? '  TOO MUCH' : '';
   line(
     attack.name,
     `${longest.toFixed(0)} ms`,
-    `${(memory / MB).toFixed(0)} MB, took ${seconds.toFixed(1)} s${broken}`,
+    `busy ${block.toFixed(0)} ms, ${(memory / MB).toFixed(0)} MB, took ${seconds.toFixed(1)} s${broken}`,
   );
 }
 

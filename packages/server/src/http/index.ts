@@ -3,7 +3,7 @@ export { type Api, createApi, refuseOtherMethods } from './api.ts';
 export { entityTag } from './caching.ts';
 export { createApp } from './app.ts';
 export { parseJsonBody, unstorableText } from './bodies/json.ts';
-export type { Pack, Packed, Packs } from './bodies/pack.ts';
+export type { Packed, Packs } from './bodies/pack.ts';
 export { createBodies } from './bodies/take.ts';
 export { serveDocumentation } from './documentation.ts';
 export type { Acting, Origin } from './origin.ts';

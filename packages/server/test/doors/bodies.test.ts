@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { type StartedService, startProcess } from '../support/started.ts';
 import { MB, repeated, type Sent, type Watch } from '../support/traffic.ts';
@@ -25,8 +25,11 @@ beforeAll(async () => {
   stranger = await service.login('stranger@example.org', 'some-password');
 });
 
+afterAll(() => service.stop());
+
 let others: Watch;
 beforeEach(() => {
+  service.forgetPeak();
   others = service.watch();
 });
 afterEach(async () => {

@@ -7,10 +7,9 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 
 import { freshDatabase } from './server.ts';
 import { peakMemoryOf, send, type Sent, watch } from './traffic.ts';
@@ -68,13 +67,6 @@ export async function startProcess(settings: Record<string, string> = {}) {
   }
 
   let running = await launch();
-  afterAll(async () => {
-    running.child.kill('SIGTERM');
-    await running.ended;
-    await database.drop();
-    rmSync(folder, { recursive: true, force: true });
-  });
-
   async function login(username: string, password_: string): Promise<string> {
     const body = new URLSearchParams({ username, password: password_ });
     const response = await fetch(`${running.url}/auth/token/login/`, { method: 'POST', body });
@@ -103,6 +95,8 @@ export async function startProcess(settings: Record<string, string> = {}) {
     pid: () => running.child.pid!,
     send: (what: Sent) => send(running.url, what),
     watch: () => watch(running.url),
+    /** From here on the peak is counted anew. */
+    forgetPeak: () => writeFileSync(`/proc/${running.child.pid}/clear_refs`, '5'),
     peakMemory: () => peakMemoryOf(running.child.pid!),
     /** What there is of bodies on disk, with a name or without. */
     leftovers: () => {
@@ -112,6 +106,13 @@ export async function startProcess(settings: Record<string, string> = {}) {
         ...files.filter((path) => !['data', 'incoming', 'uploads'].includes(path.split('/').at(-1)!)),
         ...uploads(),
       ].filter((path) => !/node-compile-cache/.test(path));
+    },
+    /** To be called when the tests are over. */
+    async stop() {
+      running.child.kill('SIGTERM');
+      await running.ended;
+      await database.drop();
+      rmSync(folder, { recursive: true, force: true });
     },
     async killAndStart() {
       running.child.kill('SIGKILL');

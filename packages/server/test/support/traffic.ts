@@ -8,6 +8,7 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { type IncomingHttpHeaders, request as httpRequest } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
 export const MB = 2 ** 20;
@@ -71,6 +72,8 @@ export async function send(
     if (answered || request.destroyed) break;
     sent += chunk.length;
     if (!request.write(chunk)) await Promise.race([once(request, 'drain').catch(() => undefined), over]);
+    // an answer is heard between two pieces
+    await nextTurn();
   }
   if (answered) request.destroy();
   else request.end();

@@ -13,7 +13,7 @@ export const LARGEST_FIELDS = 256 * 1024;
 const MOST_FIELDS = 100;
 
 /** For the parser of multipart bodies, which holds one field at a time. */
-export const MULTIPART_LIMITS = {
+const MULTIPART_LIMITS = {
   fields: MOST_FIELDS,
   fieldSize: LARGEST_FIELDS,
   files: 1,

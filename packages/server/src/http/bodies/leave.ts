@@ -8,7 +8,7 @@ import type { IncomingMessage } from 'node:http';
 const LITTLE = 64 * 1024;
 
 /** A connection that ends while its client still sends is reset, and the answer lost: so it ends a little later. */
-const LINGER_MS = 1000;
+const LINGER_MS = 5000;
 /** Of so many connections at a time what is left is thrown away meanwhile. Others wait for their client to notice. */
 const MOST_DRAINED = 64;
 

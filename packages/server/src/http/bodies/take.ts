@@ -13,6 +13,7 @@ import { type BodySize, type Operation, type Outcome, parseJson, readBody } from
 import { refuse, Refusal } from '../refusal.ts';
 import { closeFiles, LARGEST_FIELDS, parseMultipart, parseUrlencoded } from './forms.ts';
 import { decode, packed, readJson, syntaxProblem } from './json.ts';
+import { removeNames } from './nameless-file.ts';
 import type { Pack, Packed, Packs } from './pack.ts';
 import { type Places, receive, type Rules, SHORT } from './receive.ts';
 import { jsonScanner } from './scan.ts';
@@ -42,7 +43,7 @@ export interface BodyOptions {
   packs: Packs;
 }
 
-export interface Taken {
+interface Taken {
   body: Outcome<Packed>;
   /** To be called when the request is over: files that came with it go. */
   release(): Promise<void>;
@@ -90,6 +91,7 @@ function createTurns() {
 
 export function createBodies(app: FastifyInstance, options: BodyOptions): Bodies {
   const threads: ReadingThreads = createReadingThreads(options.thread);
+  app.addHook('onReady', () => removeNames(options.folder));
   app.addHook('onClose', () => threads.close());
   const places: Places = { left: STRANGERS_AT_ONCE };
   const inTurn = createTurns();
