@@ -11,7 +11,7 @@ import { z } from 'zod';
 
 import { type BodySize, type Operation, pageProblem, pageQuery, readRequest } from '@service/contract';
 
-import { accessProblem, type Caller, scopeProblem } from './access.ts';
+import { type Caller, callerProblem } from './access.ts';
 import { parseMultipart } from './form-body.ts';
 import { unstorableText } from './json-body.ts';
 import { invalid, refuse, type Refusal } from './refusal.ts';
@@ -91,9 +91,6 @@ async function bodyOf(operation: Operation, request: FastifyRequest): Promise<un
   return request.body ?? {};
 }
 
-/** What ends tokens is short, and answers also where it ends its own. */
-const isHeld = (operation: Operation) => operation.scope !== 'session';
-
 const PageQuery = z.object(pageQuery);
 
 /** Page numbers are judged before the rest, in words. */
@@ -121,8 +118,7 @@ export function createApi(app: FastifyInstance, options: ApiOptions): Api {
     if (operation.access === 'anonymous') return undefined;
     const caller = await options.authenticate(request.headers);
     const problem =
-      accessProblem(operation.access, caller) ??
-      scopeProblem(operation.scope, caller) ??
+      callerProblem(operation, caller) ??
       (operation.unsafeGet ? unsafeGetProblem(request.headers) : undefined) ??
       (operation.unsafeGet && options.besidePages && caller?.via === 'cookie'
         ? browserProblem(request.headers)
@@ -130,6 +126,16 @@ export function createApi(app: FastifyInstance, options: ApiOptions): Api {
       (operation.method !== 'GET' && caller?.via === 'cookie' ? cookieProblem(request.headers) : undefined);
     if (problem) throw problem;
     return caller;
+  }
+
+  /** Does the work for as long as the token stands. What ends tokens is short, and answers where it ends its own, too. */
+  function held(operation: Operation, caller: Caller | undefined, reply: FastifyReply, work: () => unknown): unknown {
+    if (!caller || operation.scope === 'session') return work();
+    return whileTokenStands(
+      (end) => options.hold(caller, end),
+      work,
+      () => reply.raw.destroy(),
+    );
   }
 
   function bind(operation: Operation, handler: (call: never) => unknown): void {
@@ -156,14 +162,7 @@ export function createApi(app: FastifyInstance, options: ApiOptions): Api {
         // a large body is held once, in its validated form
         request.body = undefined;
         const call = { ...read.value, request, reply, caller, user: caller?.user };
-        const work = () => handler(call as never);
-        const answer = await (caller && isHeld(operation)
-          ? whileTokenStands(
-              (end) => options.hold(caller, end),
-              work,
-              () => reply.raw.destroy(),
-            )
-          : work());
+        const answer = await held(operation, caller, reply, () => handler(call as never));
         const { status, mediaType } = operation.answer;
         if (answer instanceof Streamed) {
           reply.code(status).headers({ 'content-type': mediaType, ...answer.headers });
