@@ -18,7 +18,7 @@ export interface Counted {
   generation: number;
 }
 
-export interface Session extends Counted {
+interface Session extends Counted {
   /** The administrator who acts as this account. */
   actor?: Counted;
   /** In seconds. */

@@ -77,7 +77,6 @@ export function createUnderWay(db: Database, log: Logger): UnderWay {
     do {
       again = false;
       await lookOnce().catch((error: unknown) => log.warning('Asking which tokens still stand failed', error));
-      // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- set by a call meanwhile
     } while (again);
     looking = false;
     lookLater();

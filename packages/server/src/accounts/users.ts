@@ -1,15 +1,13 @@
 /** What can be done with accounts, and what is refused. */
-import type { Transaction } from 'kysely';
-
 import { covers, type User, type UserCreate, type UserProfileInfo, type UserUpdate } from '@service/contract';
 
 import { changes, type Entry, ifChanged, record } from '../audit/index.ts';
-import { brokenConstraint, type Database, type Tables } from '../db/index.ts';
+import { brokenConstraint, type Database } from '../db/index.ts';
 import { type Acting, type Origin, refuse } from '../http/index.ts';
 import { hashPassword, passwordProblem } from './passwords.ts';
 import * as groups from './store/groups.ts';
 import * as resources from './store/resources.ts';
-import { revokeAll } from './store/tokens.ts';
+import { endSessions } from './store/tokens.ts';
 import * as store from './store/users.ts';
 
 const NO_USER = 'There is no user with this id.';
@@ -91,6 +89,9 @@ function checkProjectDirs(removed: string[], after: string[], zarrDirs: string[]
 
 const isAdministrator = (user: { is_superuser: boolean; is_active: boolean }) => user.is_superuser && user.is_active;
 
+const isDeactivated = (before: { is_active: boolean }, after: { is_active: boolean }) =>
+  before.is_active && !after.is_active;
+
 interface Updated {
   user: User;
   /** The counter for new sessions, where all sessions of before have ended. */
@@ -144,11 +145,10 @@ export async function update(
         ...after,
         ...(hashed_password === undefined ? {} : { hashed_password }),
       });
-      const isDeactivated = before.is_active && !after.is_active;
-      const generation =
-        hashed_password === undefined && !isDeactivated
-          ? undefined
-          : await endSessions(trx, userId, { personal: isDeactivated || !own });
+      const generation = await endSessions(trx, userId, {
+        sessions: hashed_password !== undefined || isDeactivated(before, after),
+        personal: isDeactivated(before, after) || !own,
+      });
       const changed = (await store.findUser(trx, userId))!;
       await record(trx, by, entriesOf(before, changed, hashed_password !== undefined));
       return { user: await store.withGroups(trx, changed, defaultGroup), generation };
@@ -162,24 +162,15 @@ export async function update(
   }
 }
 
-/** Ends the sessions of an account, and its personal tokens where they are to end, too. */
-async function endSessions(
-  trx: Transaction<Tables>,
-  userId: number,
-  { personal }: { personal: boolean },
-): Promise<number | undefined> {
-  const generation = await store.raiseGeneration(trx, userId);
-  if (personal) await revokeAll(trx, userId);
-  return generation;
-}
-
 /** Guest accounts may belong to everybody who visits. */
 export function checkChangesItself(user: User): void {
   if (user.is_guest) throw refuse(403, 'Guest accounts cannot change themselves. Ask an administrator.');
 }
 
 export async function signOutEverywhere(db: Database, userId: number): Promise<void> {
-  const generation = await db.transaction().execute((trx) => endSessions(trx, userId, { personal: true }));
+  const generation = await db
+    .transaction()
+    .execute((trx) => endSessions(trx, userId, { sessions: true, personal: true }));
   if (generation === undefined) throw refuse(404, NO_USER);
 }
 

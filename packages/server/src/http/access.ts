@@ -1,10 +1,17 @@
 /** Who may call what: the levels every operation names. */
-import { type Access, type NeededScope, TOKEN_SCOPES, type TokenScope, type User } from '@service/contract';
+import {
+  type Access,
+  type NeededScope,
+  type Operation,
+  TOKEN_SCOPES,
+  type TokenScope,
+  type User,
+} from '@service/contract';
 
 import { refuse, type Refusal } from './refusal.ts';
 
 /** What a caller showed: a session with the counters it was issued at, or a token that a person made for a program. */
-export type Credential =
+type Credential =
   | { kind: 'session'; generation: number; actor?: { id: number; generation: number } }
   | { kind: 'personal'; id: number; scope: TokenScope };
 
@@ -23,7 +30,7 @@ const NO_PROFILE = 'Your account has no computational profile yet. Ask an admini
 const GUEST = 'Guest accounts can look at everything they see and change nothing.';
 
 /** What stands in the way of a caller, in the order token, verified, profile, guest; or nothing. */
-export function accessProblem(access: Access, caller: Caller | undefined): Refusal | undefined {
+function accessProblem(access: Access, caller: Caller | undefined): Refusal | undefined {
   if (access === 'anonymous') return undefined;
   if (!caller) return refuse(401);
   const { user } = caller;
@@ -45,9 +52,13 @@ const ONLY_SIGNED_IN =
   'Sign in with your password or external account.';
 
 /** Where a personal token falls short of what an operation needs. */
-export function scopeProblem(needed: NeededScope, caller: Caller | undefined): Refusal | undefined {
+function scopeProblem(needed: NeededScope, caller: Caller | undefined): Refusal | undefined {
   if (caller?.credential.kind !== 'personal') return undefined;
   if (needed === 'session') return refuse(403, ONLY_SIGNED_IN);
   const { scope } = caller.credential;
   return TOKEN_SCOPES.indexOf(scope) < TOKEN_SCOPES.indexOf(needed) ? refuse(403, LIMITED[scope]) : undefined;
 }
+
+/** What stands in the way of a caller: who it is, then what the token is for. */
+export const callerProblem = ({ access, scope }: Pick<Operation, 'access' | 'scope'>, caller: Caller | undefined) =>
+  accessProblem(access, caller) ?? scopeProblem(scope, caller);

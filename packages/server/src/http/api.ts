@@ -12,7 +12,7 @@ import { z } from 'zod';
 
 import { type Operation, pageProblem, pageQuery, readWithBody } from '@service/contract';
 
-import { accessProblem, type Caller, scopeProblem } from './access.ts';
+import { type Caller, callerProblem } from './access.ts';
 import { checkAnswer, sendAnswer } from './answer.ts';
 import type { Pack, Packed } from './bodies/pack.ts';
 import type { Bodies } from './bodies/take.ts';
@@ -101,9 +101,6 @@ function queryValues(search: URLSearchParams, lists: Set<string>): Record<string
   return values;
 }
 
-/** What ends tokens is short, and answers also where it ends its own. */
-const isHeld = (operation: Operation) => operation.scope !== 'session';
-
 const PageQuery = z.object(pageQuery);
 
 /** Page numbers are judged before the rest, in words. */
@@ -120,10 +117,19 @@ export function createApi(app: FastifyInstance, options: ApiOptions): Api {
   async function standing(operation: Operation, request: FastifyRequest): Promise<Standing> {
     const caller = operation.access === 'anonymous' ? undefined : await options.authenticate(request.headers);
     const problem =
-      accessProblem(operation.access, caller) ??
-      scopeProblem(operation.scope, caller) ??
+      callerProblem(operation, caller) ??
       (caller?.via === 'header' ? undefined : foreignPageProblem(operation, request, options.site));
     return { caller, problem };
+  }
+
+  /** Does the work for as long as the token stands. What ends tokens is short, and answers where it ends its own, too. */
+  function held(operation: Operation, caller: Caller | undefined, reply: FastifyReply, work: () => unknown): unknown {
+    if (!caller || operation.scope === 'session') return work();
+    return whileTokenStands(
+      (end) => options.hold(caller, end),
+      work,
+      () => reply.raw.destroy(),
+    );
   }
 
   function bind(operation: Operation, handler: (call: never) => unknown, isPacked: boolean): void {
@@ -145,14 +151,7 @@ export function createApi(app: FastifyInstance, options: ApiOptions): Api {
           const { body, ...rest } = read.value;
           const by = caller && actingOf(caller, request);
           const call = { ...rest, body: isPacked ? body : body.rest, request, reply, caller, user: caller?.user, by };
-          const work = () => handler(call as never);
-          const answered = await (caller && isHeld(operation)
-            ? whileTokenStands(
-                (end) => options.hold(caller, end),
-                work,
-                () => reply.raw.destroy(),
-              )
-            : work());
+          const answered = await held(operation, caller, reply, () => handler(call as never));
           if (options.checkAnswers && !(answered instanceof Streamed)) checkAnswer(operation, answered);
           return sendAnswer(operation, request, reply, answered);
         } finally {

@@ -1,4 +1,4 @@
-export type { Caller, Credential } from './access.ts';
+export type { Caller } from './access.ts';
 export { type Api, createApi, refuseOtherMethods } from './api.ts';
 export { entityTag } from './caching.ts';
 export { createApp } from './app.ts';

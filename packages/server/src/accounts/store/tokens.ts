@@ -3,8 +3,8 @@ import { sql, type Transaction } from 'kysely';
 
 import type { PersonalToken, PersonalTokenCreate, TokenScope, User } from '@service/contract';
 
-import { type Database, type Tables } from '../../db/index.ts';
-import { PLAIN_COLUMNS, type Pool, userObject, type UserRow } from './users.ts';
+import type { Database, Tables } from '../../db/index.ts';
+import { PLAIN_COLUMNS, type Pool, raiseGeneration, userObject, type UserRow } from './users.ts';
 
 type Executor = Database | Transaction<Tables>;
 
@@ -120,13 +120,25 @@ export async function revokeToken(db: Executor, userId: number, tokenId: number)
   return row !== undefined;
 }
 
-export async function revokeAll(db: Executor, userId: number): Promise<void> {
+async function revokeAll(db: Executor, userId: number): Promise<void> {
   await db
     .updateTable('personal_tokens')
     .set({ timestamp_revoked: sql<string>`now()` })
     .where('user_id', '=', userId)
     .where('timestamp_revoked', 'is', null)
     .execute();
+}
+
+/** Ends the sessions of an account where they are to end, and with them its personal tokens. */
+export async function endSessions(
+  trx: Transaction<Tables>,
+  userId: number,
+  { sessions, personal }: { sessions: boolean; personal: boolean },
+): Promise<number | undefined> {
+  if (!sessions) return undefined;
+  const generation = await raiseGeneration(trx, userId);
+  if (personal) await revokeAll(trx, userId);
+  return generation;
 }
 
 interface Standing {
