@@ -1,6 +1,7 @@
 /** The operator's tool, run as a command on a database server. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 
 import pg from 'pg';
@@ -269,8 +270,27 @@ describe('submissions', () => {
     run(['init-db-data', '--resource', 'default', '--profile', 'default']);
     expect(run(['submissions-disable'])).toMatchObject({ code: 0, out: expect.stringContaining('refused on 1') });
     expect(await query('select prevent_new_submissions as off from resources')).toEqual([{ off: true }]);
+    expect(run(['submissions-disable']).code).toBe(0);
     expect(run(['submissions-enable']).code).toBe(0);
     expect(await query('select prevent_new_submissions as off from resources')).toEqual([{ off: false }]);
+  });
+
+  it('are in the audit log, once for each change, with the account of the system', async () => {
+    run(['set-db']);
+    run(['init-db-data', '--resource', 'default', '--profile', 'default']);
+    await query('truncate audit_log');
+    for (const command of ['submissions-disable', 'submissions-disable', 'submissions-enable']) run([command]);
+    const change = (from: boolean, to: boolean) => ({
+      user_email: null,
+      via: 'servicectl',
+      account: userInfo().username,
+      action: 'resource.update',
+      details: { prevent_new_submissions: { from, to } },
+    });
+    expect(
+      await query(`
+        select user_email, via, split_part(address, '@', 1) as account, action, details from audit_log order by id`),
+    ).toEqual([change(false, true), change(true, false)]);
   });
 });
 
