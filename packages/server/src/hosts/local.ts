@@ -1,9 +1,10 @@
 /** This machine. */
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { chmod, copyFile, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { constants, readFileSync } from 'node:fs';
+import { chmod, copyFile, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { guarded, ignored } from '../guard.ts';
 import {
   type Command,
   type Finished,
@@ -14,8 +15,12 @@ import {
   type RunOptions,
 } from './host.ts';
 import { feed } from './input.ts';
+import { handOn } from './output.ts';
+import { bytesBetween, collect, openRegular } from './reading.ts';
 
 const PATIENCE_MS = 5000;
+/** Of a file that is read as a text. */
+const LONGEST_TEXT = 32 * 2 ** 20;
 
 /** Settings of the service are not for the commands it starts: they hold keys and passwords. */
 const PRIVATE = /^(SERVICE|FRACTAL|POSTGRES|JWT|OAUTH|COOKIE|DB)_|SECRET|PASSWORD|TOKEN/;
@@ -63,23 +68,25 @@ function run(command: Command, options: RunOptions = {}): Promise<Finished> {
       detached: true,
     });
     const [stdout, stderr] = [child.stdout!, child.stderr!];
-    // a character may come in two pieces, which the decoder of the stream puts together
-    if (onBytes) stdout.on('data', onBytes);
-    else stdout.setEncoding('utf8').on('data', (text: string) => onOutput?.(text, 'stdout'));
-    stderr.setEncoding('utf8').on('data', (text: string) => onOutput?.(text, 'stderr'));
-
     const closed = new AbortController();
     const hangUp = () => child.stdio.forEach((stream) => stream?.destroy());
     /** Ends the command. One that cannot be ended (it may belong to somebody else) is not waited for. */
     const end = () => {
       if (child.pid === undefined) return;
       void endGroup(child.pid);
-      const lastly = setTimeout(() => {
+      const still = new HostTimeout(
+        `${program} was asked to end and did not. It may still run as process ${child.pid}.`,
+      );
+      const giveUp = () => {
         hangUp();
         child.unref();
-        reject(new HostTimeout(`${program} was asked to end and did not. It may still run as process ${child.pid}.`));
-      }, 2 * PATIENCE_MS);
-      closed.signal.addEventListener('abort', () => clearTimeout(lastly));
+        reject(still);
+      };
+      const lastly = setTimeout(guarded(giveUp, reject), 2 * PATIENCE_MS);
+      closed.signal.addEventListener(
+        'abort',
+        guarded(() => clearTimeout(lastly), reject),
+      );
     };
     /** Nothing more is heard from it; also what cannot be ended ends when it next prints something. */
     const endBecause = (problem: unknown) => {
@@ -89,16 +96,28 @@ function run(command: Command, options: RunOptions = {}): Promise<Finished> {
     };
 
     const overTime = new HostTimeout(`${program} took longer than ${(timeoutMs ?? 0) / 1000} s and was ended.`);
-    const timer = timeoutMs === undefined ? undefined : setTimeout(() => endBecause(overTime), timeoutMs);
-    options.signal?.addEventListener('abort', end, { once: true });
+    const timer =
+      timeoutMs === undefined
+        ? undefined
+        : setTimeout(
+            guarded(() => endBecause(overTime), reject),
+            timeoutMs,
+          );
+    const guardedEnd = guarded(end, reject);
+    options.signal?.addEventListener('abort', guardedEnd, { once: true });
     if (options.signal?.aborted) end();
     child.once('error', reject);
-    child.once('close', (code, signal) => {
+    const onClose = (code: number | null, signal: NodeJS.Signals | null) => {
       closed.abort();
       clearTimeout(timer);
-      options.signal?.removeEventListener('abort', end);
+      options.signal?.removeEventListener('abort', guardedEnd);
       resolve({ code, signal });
-    });
+    };
+    child.once('close', guarded(onClose, reject));
+    // a character may come in two pieces, which the decoder of the stream puts together
+    if (onBytes) handOn(stdout, onBytes, endBecause);
+    else handOn(stdout.setEncoding('utf8'), (text: string) => onOutput?.(text, 'stdout'), endBecause);
+    handOn(stderr.setEncoding('utf8'), (text: string) => onOutput?.(text, 'stderr'), endBecause);
     if (input !== undefined) feed(child.stdin!, input, closed.signal).catch(endBecause);
     if (child.pid !== undefined && options.onStart) {
       const told = async (pid: number) => options.onStart!({ pid, started: startOf(pid) });
@@ -110,7 +129,9 @@ function run(command: Command, options: RunOptions = {}): Promise<Finished> {
 
 async function launch(command: Command, { cwd, output, onExit }: LaunchOptions): Promise<ProcessHandle> {
   const [program, ...args] = command;
-  const file = await open(output, 'a');
+  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
+  // what earlier commands left there may be a pipe, whose opening would wait for a reader
+  const file = await open(output, O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_WRONLY, 0o644);
   try {
     const child = spawn(program, args, {
       cwd,
@@ -118,7 +139,7 @@ async function launch(command: Command, { cwd, output, onExit }: LaunchOptions):
       stdio: ['ignore', file.fd, file.fd],
       detached: true,
     });
-    if (onExit) child.once('exit', onExit);
+    if (onExit) child.once('exit', guarded(onExit, ignored));
     await new Promise<void>((resolve, reject) => {
       child.once('spawn', resolve);
       child.once('error', reject);
@@ -148,6 +169,18 @@ async function kindOf(path: string): Promise<'file' | 'folder' | undefined> {
   }
 }
 
+async function readText(path: string): Promise<string> {
+  // installers may link to files in their caches
+  const file = await openRegular(path, { links: true });
+  if (!file) throw new Error(`There is no file ${path}.`);
+  try {
+    if (file.size > LONGEST_TEXT) throw new Error(`${path} is too large: it has ${file.size} bytes.`);
+    return (await collect(bytesBetween(file.handle, 0, file.size))).toString('utf8');
+  } finally {
+    await file.handle.close();
+  }
+}
+
 export const localHost: Host = {
   run,
   launch,
@@ -155,7 +188,7 @@ export const localHost: Host = {
   signal: (handle, signal) => Promise.resolve(isRunning(handle) && signalled(handle.pid, signal)),
   endLeftOver,
   kindOf,
-  readText: (path) => readFile(path, 'utf8'),
+  readText,
   async writeText(path, text, mode) {
     await writeFile(path, text, { flush: true });
     if (mode !== undefined) await chmod(path, mode);

@@ -3,7 +3,7 @@ import type { Dirent } from 'node:fs';
 import { chmod, lstat, mkdir, readdir, rm, unlink } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 
-import { bytesBetween, isGone, openRegular, unlessGone } from './reading.ts';
+import { bytesBetween, isGone, openRegular, unlessGone } from '../../hosts/index.ts';
 import type { Member } from './zip-write.ts';
 
 const FOLDER_MODE = 0o755;

@@ -2,7 +2,7 @@
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 
-import { bytesBetween, collect, type OpenFile, openRegular, unlessGone } from './reading.ts';
+import { bytesBetween, collect, type OpenFile, openRegular, unlessGone } from '../../hosts/index.ts';
 import { openZip } from './zip-read.ts';
 
 /** Of a log that is longer than both together only its beginning and its end are read. */

@@ -8,6 +8,7 @@
  */
 import type { ActivityStep } from '@service/contract';
 
+import { guarded, ignored } from '../../guard.ts';
 import type { Host, ProcessHandle } from '../../hosts/index.ts';
 
 /** A step that did not work; its message is for the person who asked. */
@@ -106,10 +107,11 @@ export function createRun(options: RunOptions): Run {
     return saved;
   };
   const soon = () => {
-    timer ??= setTimeout(() => {
+    const storeNow = () => {
       timer = undefined;
-      void store();
-    }, SAVE_EVERY_MS);
+      return store();
+    };
+    timer ??= setTimeout(guarded(storeNow, ignored), SAVE_EVERY_MS);
   };
   const say = (line: string) => {
     log.add(`${stamp(now())} - ${line}\n`);

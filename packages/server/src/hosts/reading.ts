@@ -1,4 +1,9 @@
-/** Reads files of jobs that may grow, shrink, vanish or turn into links while they are read. */
+/**
+ * Reads files that somebody else writes: they may grow, shrink, vanish, turn into links or be pipes that never answer.
+ *
+ * The kind of a file is asked of the open file, so that nobody can exchange it between the question and the reading, and
+ * nothing is read whole that has no limit.
+ */
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 
@@ -21,19 +26,19 @@ export async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
 export interface OpenFile {
   handle: FileHandle;
   size: number;
+  /** Bytes that it takes on the disk: less than its size where it has holes. */
+  stored: number;
   modified: Date;
   mode: number;
 }
 
-/**
- * Opens a regular file. Undefined when there is none: gone, a symbolic link, a folder, a pipe.
- * The kind is asked of the open file, so that nobody can exchange it between the question and the reading.
- */
-export async function openRegular(path: string): Promise<OpenFile | undefined> {
+/** Opens a regular file. Undefined when there is none: gone, a symbolic link, a folder, a pipe, a device. */
+export async function openRegular(path: string, { links = false } = {}): Promise<OpenFile | undefined> {
   let handle: FileHandle;
   try {
-    // without NONBLOCK the opening of a pipe waits for a writer
-    handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    // without NONBLOCK the opening of a pipe waits for a writer, and keeps one of the few threads that read files
+    const flags = constants.O_RDONLY | constants.O_NONBLOCK;
+    handle = await open(path, links ? flags : flags | constants.O_NOFOLLOW);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     // ENXIO: a socket
@@ -42,7 +47,9 @@ export async function openRegular(path: string): Promise<OpenFile | undefined> {
   }
   try {
     const found = await handle.stat();
-    if (found.isFile()) return { handle, size: found.size, modified: found.mtime, mode: found.mode };
+    if (found.isFile()) {
+      return { handle, size: found.size, stored: found.blocks * 512, modified: found.mtime, mode: found.mode };
+    }
   } catch (error) {
     await handle.close();
     throw error;
@@ -66,4 +73,15 @@ export async function collect(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
   const all: Buffer[] = [];
   for await (const chunk of chunks) all.push(chunk);
   return all.length === 1 ? all[0]! : Buffer.concat(all);
+}
+
+/** The end of a small file, at most so many bytes; undefined when there is no such file. */
+export async function readEnd(path: string, most: number): Promise<Buffer | undefined> {
+  const file = await openRegular(path);
+  if (!file) return undefined;
+  try {
+    return await collect(bytesBetween(file.handle, Math.max(0, file.size - most), file.size));
+  } finally {
+    await file.handle.close();
+  }
 }
