@@ -247,7 +247,7 @@ describe.each<[string, () => Host]>([
       const running = host().run(['sh', '-c', FAMILY], {
         signal: stop.signal,
         onStart: (started) => void (handle = started),
-        onOutput: (piece) => (grandchild = Number(piece)),
+        onOutput: (piece) => void (grandchild = Number(piece)),
       });
       await until('both', () => handle !== undefined && grandchild > 0);
       expect([handle!.pid, grandchild].map(isAlive)).toEqual([true, true]);

@@ -1,7 +1,7 @@
 /** This machine. */
 import { spawn } from 'node:child_process';
 import { constants, readFileSync } from 'node:fs';
-import { chmod, copyFile, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { guarded, ignored } from '../guard.ts';
@@ -107,17 +107,20 @@ function run(command: Command, options: RunOptions = {}): Promise<Finished> {
     options.signal?.addEventListener('abort', guardedEnd, { once: true });
     if (options.signal?.aborted) end();
     child.once('error', reject);
-    const onClose = (code: number | null, signal: NodeJS.Signals | null) => {
+    // a character may come in two pieces, which the decoder of the stream puts together
+    const say = (from: 'stdout' | 'stderr') => (text: string) => onOutput?.(text, from);
+    const allTaken = [
+      onBytes ? handOn(stdout, onBytes, endBecause) : handOn(stdout.setEncoding('utf8'), say('stdout'), endBecause),
+      handOn(stderr.setEncoding('utf8'), say('stderr'), endBecause),
+    ];
+    const onClose = async (code: number | null, signal: NodeJS.Signals | null) => {
+      for (const taken of allTaken) await taken();
       closed.abort();
       clearTimeout(timer);
       options.signal?.removeEventListener('abort', guardedEnd);
       resolve({ code, signal });
     };
     child.once('close', guarded(onClose, reject));
-    // a character may come in two pieces, which the decoder of the stream puts together
-    if (onBytes) handOn(stdout, onBytes, endBecause);
-    else handOn(stdout.setEncoding('utf8'), (text: string) => onOutput?.(text, 'stdout'), endBecause);
-    handOn(stderr.setEncoding('utf8'), (text: string) => onOutput?.(text, 'stderr'), endBecause);
     if (input !== undefined) feed(child.stdin!, input, closed.signal).catch(endBecause);
     if (child.pid !== undefined && options.onStart) {
       const told = async (pid: number) => options.onStart!({ pid, started: startOf(pid) });
@@ -152,6 +155,22 @@ async function launch(command: Command, { cwd, output, onExit }: LaunchOptions):
 }
 
 const isRunning = ({ pid, started }: ProcessHandle) => started !== '' && startOf(pid) === started;
+
+/** The command line of a process; empty when there is none. */
+export async function wordsOf(pid: number): Promise<string[]> {
+  const text = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  return text.split('\0').slice(0, -1);
+}
+
+/** The processes of this machine with such a command line. */
+export async function processesWhere(is: (words: string[]) => boolean): Promise<ProcessHandle[]> {
+  const found: ProcessHandle[] = [];
+  for (const name of await readdir('/proc')) {
+    const pid = Number(name);
+    if (Number.isInteger(pid) && is(await wordsOf(pid))) found.push({ pid, started: startOf(pid) });
+  }
+  return found;
+}
 
 async function endLeftOver(handle: ProcessHandle): Promise<boolean> {
   if (!isRunning(handle)) return false;

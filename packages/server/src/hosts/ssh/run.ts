@@ -184,10 +184,10 @@ function follow(
 
     const fail = (stream: typeof stdout) => (error: Error) =>
       endBecause(stream.begun() ? error : new Error(`${program} could not begin as ${name}: ${error.message}`));
-    handOn(channel, stdout.take, fail(stdout));
-    handOn(channel.stderr, stderr.take, fail(stderr));
+    const allTaken = [handOn(channel, stdout.take, fail(stdout)), handOn(channel.stderr, stderr.take, fail(stderr))];
     channel.on('error', ignored);
     const over = async (exit: Finished | undefined) => {
+      for (const taken of allTaken) await taken();
       for (const from of ['stdout', 'stderr'] as const) await say(from, text[from].end());
       if (ending?.problem !== undefined) throw ending.problem as Error;
       if (exit === undefined) throw new HostAway(`${name} did not say how ${program} ended.`);
