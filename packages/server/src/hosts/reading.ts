@@ -4,8 +4,9 @@
  * The kind of a file is asked of the open file, so that nobody can exchange it between the question and the reading, and
  * nothing is read whole that has no limit.
  */
-import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { constants, readlinkSync } from 'node:fs';
+import { type FileHandle, open, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
 
 const CHUNK = 64 * 1024;
 
@@ -56,6 +57,22 @@ export async function openRegular(path: string, { links = false } = {}): Promise
   }
   await handle.close();
   return undefined;
+}
+
+/**
+ * Opens regular files inside a folder, whose own path may have links. A link anywhere on the way from there leads elsewhere, so
+ * there is nothing to open; the system is asked which file it opened, since a folder may become a link meanwhile.
+ */
+export async function openerInside(folder: string): Promise<(name: string) => Promise<OpenFile | undefined>> {
+  const real = await unlessGone(realpath(folder));
+  return async (name) => {
+    if (real === undefined) return undefined;
+    const path = join(real, name);
+    const file = await openRegular(path);
+    if (!file || readlinkSync(`/proc/self/fd/${file.handle.fd}`) === path) return file;
+    await file.handle.close();
+    return undefined;
+  };
 }
 
 /** The bytes from `start` up to, not including, `end`; fewer when the file ends before. */

@@ -7,7 +7,7 @@
  * A line without its end, left by a crash, is not a record yet. Lines that no worker writes are counted, and left out: a task
  * may have written them. A journal with many of them, or with one of endless length, is not read any further.
  */
-import { isGone, openRegular } from '../hosts/index.ts';
+import { openRegular } from '../hosts/index.ts';
 import { createLines } from './lines.ts';
 import { recordIn, type WorkerRecord } from './records.ts';
 
@@ -17,6 +17,7 @@ const ESCAPED = 3;
 /** The log, its end and the rest of a record. */
 const BESIDE_OUTPUT = 4 * 2 ** 20;
 const MOST_STRANGE_LINES = 1000;
+const RECORD_BEGINS = '{'.charCodeAt(0);
 
 export const longestRecord = (largestOutput: number): number => ESCAPED * largestOutput + BESIDE_OUTPUT;
 
@@ -39,15 +40,17 @@ export interface Intake {
   strange(): number;
   /** Why nothing more is read; for the person who ran the job. */
   problem(): string | undefined;
+  giveUp(problem: string): void;
 }
 
-const TOO_LONG =
-  'The journal of the tasks has a line that is longer than any that the service writes. A task may have written to it.';
+const NO_LINE =
+  'The journal of the tasks holds something that is no line of the service. A task may have written to it.';
+const NO_FILE = 'The journal of the tasks is gone, or is no file any more. A task may have removed it.';
 const TOO_MANY = `The journal of the tasks has more than ${MOST_STRANGE_LINES} lines that the service did not write. A task may have written to it.`;
 
 export function createIntake({ has, largestOutput }: IntakeOptions): Intake {
   const longest = longestRecord(largestOutput);
-  const lines = createLines(() => longest);
+  const lines = createLines({ longest: () => longest, begins: RECORD_BEGINS });
   const [started, ended] = [new Set<number>(), new Set<number>()];
   let [offset, strange, strangeBytes] = [0, 0, 0];
   let problem: string | undefined;
@@ -77,7 +80,7 @@ export function createIntake({ has, largestOutput }: IntakeOptions): Intake {
       const records: WorkerRecord[] = [];
       if (problem !== undefined) return records;
       const within = lines.take(bytes, (line) => void records.push(...recordOf(line)));
-      if (!within) problem ??= TOO_LONG;
+      if (!within) problem ??= NO_LINE;
       return records;
     },
     offset: () => offset,
@@ -85,6 +88,7 @@ export function createIntake({ has, largestOutput }: IntakeOptions): Intake {
     forget: () => lines.forget(),
     strange: () => strange,
     problem: () => problem,
+    giveUp: (why) => void (problem ??= why),
   };
 }
 
@@ -97,19 +101,20 @@ export interface JournalReader {
   read(): Promise<WorkerRecord[]>;
 }
 
-/** Reads a journal of this machine. */
+/** Reads a journal of this machine, which is there from the beginning. */
 export function journalReader(path: string, intake: Intake): JournalReader {
+  let buffer = Buffer.alloc(0);
+
   /** Undefined when there is nothing new. */
   async function chunk(): Promise<Buffer | undefined> {
-    const file = await openRegular(path).catch((error: unknown) => {
-      if (isGone(error)) return undefined;
-      throw error;
-    });
-    if (!file) return undefined;
+    const file = await openRegular(path);
+    if (!file) return void intake.giveUp(NO_FILE);
     try {
       const size = Math.min(CHUNK, file.size - intake.position());
       if (size <= 0) return undefined;
-      const { bytesRead, buffer } = await file.handle.read(Buffer.allocUnsafe(size), 0, size, intake.position());
+      // the same again and again: the system takes its time to collect large ones
+      if (buffer.length < size) buffer = Buffer.allocUnsafeSlow(size);
+      const { bytesRead } = await file.handle.read(buffer, 0, size, intake.position());
       return bytesRead === 0 ? undefined : buffer.subarray(0, bytesRead);
     } finally {
       await file.handle.close();

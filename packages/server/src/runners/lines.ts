@@ -5,7 +5,7 @@
 const LINE_END = 0x0a;
 
 export interface Lines {
-  /** Calls back for each line that is complete; false when a line is longer than it may be. Nothing is taken after that. */
+  /** Calls back for each line that is complete; false when one is longer than it may be, or begins as none does. */
   take(bytes: Buffer, onLine: (line: Buffer) => void): boolean;
   /** Bytes of a line that is not complete yet. */
   waiting(): number;
@@ -13,7 +13,13 @@ export interface Lines {
   forget(): void;
 }
 
-export function createLines(longest: () => number): Lines {
+export interface LineRules {
+  longest(): number;
+  /** How every line begins: what does not is no line, and its end is not waited for. */
+  begins?: number;
+}
+
+export function createLines({ longest, begins }: LineRules): Lines {
   let parts: Buffer[] = [];
   let waiting = 0;
 
@@ -33,7 +39,8 @@ export function createLines(longest: () => number): Lines {
       for (let start = 0; ;) {
         const at = bytes.indexOf(LINE_END, start);
         const end = at < 0 ? bytes.length : at;
-        if (waiting + end - start > longest()) {
+        const isOdd = at < 0 && waiting === 0 && end > start && begins !== undefined && bytes[start] !== begins;
+        if (isOdd || waiting + end - start > longest()) {
           forget();
           return false;
         }

@@ -29,7 +29,7 @@ const LONGEST_LOCK = 100;
 const LONGEST_WORDS = 1000;
 /** Of a batch of which only the end is wanted. */
 const ANY_NUMBER = 2 ** 31;
-const ANY_OUTPUT = 64 * 2 ** 20;
+const ANY_OUTPUT = 2 ** 20;
 
 export interface LocalRunner {
   /** With the interpreter that runs the worker. */

@@ -115,7 +115,7 @@ it('a line without an end is given up, and what follows is not read', () => {
   const intake = newIntake();
   const piece = Buffer.alloc(2 ** 20, '{"start": 0 ');
   for (let size = 0; size <= longestRecord(MOST); size += piece.length) expect(intake.take(piece)).toEqual([]);
-  expect(intake.problem()).toContain('longer than any that the service writes');
+  expect(intake.problem()).toContain('something that is no line of the service');
   expect(intake.take(bytesOf('', START))).toEqual([]);
 });
 
@@ -136,6 +136,7 @@ describe('on this machine', () => {
 
   it('what is new is read, as it comes', async () => {
     const { path, reader } = open();
+    writeFileSync(path, '');
     expect(await reader.read()).toEqual([]);
     writeFileSync(path, bytesOf(START).subarray(0, 10));
     expect(await reader.read()).toEqual([]);
@@ -151,7 +152,7 @@ describe('on this machine', () => {
     truncateSync(path, 10 * 2 ** 30);
     expect(await reader.read()).toEqual([START]);
     expect(await reader.read()).toEqual([]);
-    expect(intake.problem()).toContain('longer than any');
+    expect(intake.problem()).toContain('something that is no line of the service');
   });
 
   it.each<[string, (path: string) => void]>([
@@ -160,9 +161,12 @@ describe('on this machine', () => {
     ['a link to a device', (path) => symlinkSync('/dev/zero', path)],
     ['a link to another file', (path) => symlinkSync('/etc/passwd', path)],
   ])('%s in its place has no records, and nobody waits for it', async (_, make) => {
-    const { path, reader } = open();
-    make(path);
-    // as many as there are threads that read files
-    for (let turn = 0; turn < 6; turn++) expect(await reader.read()).toEqual([]);
+    // more than there are threads that read files
+    for (let turn = 0; turn < 6; turn++) {
+      const { path, intake, reader } = open();
+      make(path);
+      expect(await reader.read()).toEqual([]);
+      expect(intake.problem()).toContain('is gone, or is no file any more');
+    }
   });
 });

@@ -118,7 +118,7 @@ export function createFollower(commands: Commands): Follower {
     const silence = new AbortController();
     const giveUp = () => silence.abort();
     let timer = setTimeout(guarded(giveUp, giveUp), SILENCE_MS);
-    const lines = createLines(longestLine);
+    const lines = createLines({ longest: longestLine });
     try {
       await commands.run([python, '-I', '-S', worker, '--follow'], {
         input: messages,

@@ -67,14 +67,13 @@ export function createJournalReader({ cluster, batch, work, wake }: Parts): Jour
     if (journals.length === 0) return false;
     const began = Date.now();
     let fresh = false;
-    const wanted = journals.map((journal): WantedFile => {
-      const { file, intake } = journal;
+    const wanted = journals.map(({ file, intake }): WantedFile => {
       return {
         path: `${outputs}/${file}`,
         from: intake.offset(),
         async take(data) {
           if (await work.take(file, { offset: intake.position(), data })) fresh = true;
-          return !journal.finished;
+          return intake.problem() === undefined;
         },
       };
     });

@@ -49,6 +49,9 @@ export interface RunOptions {
   now?: () => Date;
 }
 
+/** Of what a command prints that is data. */
+const LONGEST_OUTPUT = 8 * 2 ** 20;
+const LONGEST_LAST_LINE = 10_000;
 const SAVE_EVERY_MS = 1000;
 const LONGEST_BEGINNING = 200_000;
 const LONGEST_END = 600_000;
@@ -84,6 +87,8 @@ const withoutCredentials = (text: string) => text.replace(/:\/\/[^/\s]+@/g, '://
 /** As it could be typed. */
 export const shown = (command: readonly string[]) =>
   command.map((part) => (/^[\w@%+=:,./[\]-]+$/.test(part) ? part : JSON.stringify(part))).join(' ');
+
+const nameOf = (command: readonly [string, ...string[]]) => command[0].split('/').at(-1);
 
 export function createRun(options: RunOptions): Run {
   const { host, remember, save, startsOver = () => false } = options;
@@ -163,23 +168,24 @@ export function createRun(options: RunOptions): Run {
     async command(command, { quiet, ...rest } = {}) {
       say(`$ ${shown(command)}`);
       let output = '';
-      let everything = '';
+      let end = '';
       const done = await host.run(command, {
         // Python looks for modules in the current folder, so that must not be anybody's home
         cwd: '/',
         ...rest,
         onStart: remember,
         onOutput: (text, from) => {
-          everything += text;
-          if (from === 'stdout') output += text;
+          end = (end + text).slice(-LONGEST_LAST_LINE);
+          if (from === 'stdout' && output.length <= LONGEST_OUTPUT) output += text;
+          if (quiet && output.length > LONGEST_OUTPUT) throw new StepFailed(`${nameOf(command)} printed too much.`);
           if (!quiet || from === 'stderr') show(text);
         },
       });
       await remember(null);
       if (done.code === 0) return output;
-      const last = everything.trim().split('\n').at(-1) ?? '';
+      const last = end.trim().split('\n').at(-1) ?? '';
       const how = done.signal === null ? `ended with ${done.code}` : `was ended by ${done.signal}`;
-      throw new StepFailed(`${command[0].split('/').at(-1)} ${how}: ${withoutCredentials(last)}`);
+      throw new StepFailed(`${nameOf(command)} ${how}: ${withoutCredentials(last)}`);
     },
     async close(failure) {
       if (failure !== undefined) await fail(failure);
