@@ -2,6 +2,7 @@
 const server = 'packages/server/src';
 const domains = ['accounts', 'projects', 'tasks', 'jobs'];
 
+// guard.ts stands below all rooms: every handler of an event goes through it
 module.exports = {
   forbidden: [
     { name: 'no-circles', severity: 'error', from: {}, to: { circular: true } },
@@ -30,19 +31,19 @@ module.exports = {
       name: 'the-mount-knows-no-domain',
       severity: 'error',
       from: { path: `^${server}/web/` },
-      to: { path: `^${server}/(?!web|settings|logging)` },
+      to: { path: `^${server}/(?!web|settings|logging|guard\\.ts)` },
     },
     {
       name: 'db-knows-no-domain',
       severity: 'error',
       from: { path: `^${server}/db` },
-      to: { path: `^${server}/(?!db)` },
+      to: { path: `^${server}/(?!db|guard\\.ts)` },
     },
     {
       name: 'http-knows-no-domain',
       severity: 'error',
       from: { path: `^${server}/http` },
-      to: { path: `^${server}/(?!http|logging)` },
+      to: { path: `^${server}/(?!http|logging|guard\\.ts)` },
     },
     {
       name: 'settings-and-logging-stand-alone',
@@ -61,19 +62,19 @@ module.exports = {
       name: 'hosts-know-nobody',
       severity: 'error',
       from: { path: `^${server}/hosts` },
-      to: { path: `^${server}/(?!hosts)` },
+      to: { path: `^${server}/(?!hosts|guard\\.ts)` },
     },
     {
       name: 'runners-know-hosts-and-rules',
       severity: 'error',
       from: { path: `^${server}/runners` },
-      to: { path: `^${server}/(?!runners|hosts|engine)` },
+      to: { path: `^${server}/(?!runners|hosts|engine|guard\\.ts)` },
     },
     {
       name: 'the-queue-knows-no-domain',
       severity: 'error',
       from: { path: `^${server}/queue` },
-      to: { path: `^${server}/(?!queue|db|logging)` },
+      to: { path: `^${server}/(?!queue|db|logging|guard\\.ts)` },
     },
     {
       name: 'the-audit-log-knows-no-domain',

@@ -3,6 +3,32 @@ import svelte from 'eslint-plugin-svelte';
 import globals from 'globals';
 import tseslint from 'typescript-eslint';
 
+/**
+ * What handles an event has no caller who could catch what it throws, and Node would end the process. So handlers go through
+ * `guarded` (packages/server/src/guard.ts), which is told what fails instead. `resolve` and `reject` throw nothing.
+ */
+const UNGUARDED = ':not([NUMBER.callee.name="guarded"]):not([NUMBER.name=/^(resolve|reject|ignored|guarded\\w*)$/])';
+const unguarded = (argument) => UNGUARDED.replaceAll('NUMBER', `arguments.${argument}`);
+const LISTENS = '/^(on|once|addListener|prependListener|prependOnceListener|addEventListener)$/';
+const message = 'What this throws would end the process: give it through `guarded` (packages/server/src/guard.ts).';
+const GUARDED_HANDLERS = [
+  {
+    // conditions of a join in SQL have the same name, and an operator as their second word
+    selector: `CallExpression[callee.property.name=${LISTENS}][arguments.length>1][arguments.1.type!="Literal"]${unguarded(1)}`,
+    message,
+  },
+  {
+    selector: `CallExpression[callee.name=/^(setTimeout|setInterval|setImmediate|queueMicrotask)$/]${unguarded(0)}`,
+    message,
+  },
+  { selector: `CallExpression[callee.property.name=/^(nextTick|setImmediate)$/]${unguarded(0)}`, message },
+  { selector: `CallExpression[callee.name=/^(watch|watchFile)$/]${unguarded(1)}`, message },
+  {
+    selector: 'CallExpression[callee.property.name="pipe"]',
+    message: 'Errors of a stream that is piped are heard nowhere: use `pipeline` of node:stream/promises.',
+  },
+];
+
 export default tseslint.config(
   { ignores: ['**/node_modules', '**/dist', '**/build', '**/.svelte-kit', 'data', 'test-results'] },
   js.configs.recommended,
@@ -36,6 +62,11 @@ export default tseslint.config(
   { files: ['packages/web/**/*.ts'], rules: { 'svelte/no-navigation-without-resolve': 'off' } },
   // svelte-check knows their types; here each component would have the whole program checked anew, which takes minutes
   { files: ['**/*.svelte'], extends: [tseslint.configs.disableTypeChecked] },
+  {
+    files: ['packages/server/src/**/*.ts'],
+    ignores: ['packages/server/src/cli/**'],
+    rules: { 'no-restricted-syntax': ['error', ...GUARDED_HANDLERS] },
+  },
   {
     files: ['**/test/**/*.ts', 'tests/**/*.ts', 'bench/**/*.ts'],
     rules: {

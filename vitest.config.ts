@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
 import { operations } from './packages/web/operations-plugin.ts';
 
 /** What the server does without a database. */
-const ALONE = ['engine', 'runners', 'files', 'demo-tasks'].map(
+const ALONE = ['engine', 'hosts', 'runners', 'files', 'demo-tasks'].map(
   (folder) => `packages/server/test/${folder}/**/*.test.ts`,
 );
 

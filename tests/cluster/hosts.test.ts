@@ -247,7 +247,7 @@ describe.each<[string, () => Host]>([
       const running = host().run(['sh', '-c', FAMILY], {
         signal: stop.signal,
         onStart: (started) => void (handle = started),
-        onOutput: (piece) => (grandchild = Number(piece)),
+        onOutput: (piece) => void (grandchild = Number(piece)),
       });
       await until('both', () => handle !== undefined && grandchild > 0);
       expect([handle!.pid, grandchild].map(isAlive)).toEqual([true, true]);
@@ -552,8 +552,17 @@ describe('through sudo', () => {
   ])('of %j, the words of sudo itself are %j', (stderr, words) => expect(sudoSaid(stderr)).toBe(words));
 
   it('a command that takes too long is given up, also where it cannot be ended', async () => {
-    expect(await throughSudo('alice', ['cat', '/dev/zero'], { timeoutMs: 500, input: '' })).toMatchObject({
+    const pipe = join(folderOf('alice'), 'pipe');
+    await must(['mkfifo', pipe]);
+    expect(await throughSudo('alice', ['cat', pipe], { timeoutMs: 500, input: '' })).toMatchObject({
       problem: 'HostTimeout',
+    });
+  });
+
+  it('a command that prints without end is given up, also where it cannot be ended', async () => {
+    expect(await throughSudo('alice', ['cat', '/dev/zero'], { timeoutMs: 20_000, input: '' })).toMatchObject({
+      problem: 'Error',
+      message: 'cat printed more than 32 MiB and was ended.',
     });
   });
 

@@ -16,6 +16,7 @@ import {
 import { operator } from './audit/index.ts';
 import { prepareDataFolder } from './data-folder.ts';
 import { migrate, missingMigrations } from './db/index.ts';
+import { guarded, ignored } from './guard.ts';
 import { type Logging } from './logging/index.ts';
 import { createService } from './service.ts';
 import { maskedSettings, type Settings, SettingsError } from './settings/index.ts';
@@ -97,6 +98,38 @@ async function listen(app: Awaited<ReturnType<typeof createService>>, { start }:
   }
 }
 
+/** Lines about exceptions that nobody caught, in a minute; others are counted. */
+const MOST_TOLD = 20;
+const MINUTE_MS = 60_000;
+
+/**
+ * The last resort: an exception that no guard caught, as a library may throw it in an event of its own, is told and the
+ * service goes on. The jobs, requests and streams of everybody are worth more than the state of one of them, and a restart
+ * would meet the same bytes again. Gives back how to end it.
+ */
+function keepGoing(logging: Logging): () => void {
+  const log = logging.logger('lifespan');
+  let [minute, told, untold] = [0, 0, 0];
+  const tell = (error: Error, origin: string) => {
+    const now = Math.floor(Date.now() / MINUTE_MS);
+    if (now !== minute) {
+      if (untold > 0) log.error(`${untold} more exceptions that nobody caught`);
+      [minute, told, untold] = [now, 0, 0];
+    }
+    told += 1;
+    if (told <= MOST_TOLD) log.error(`An exception that nobody caught (${origin}); the service goes on`, error);
+    else untold += 1;
+  };
+  const guardedTell = guarded(tell, ignored);
+  process.on('uncaughtException', guardedTell);
+  // who started the service may not read its output any more
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignored);
+  return () => {
+    process.off('uncaughtException', guardedTell);
+    for (const stream of [process.stdout, process.stderr]) stream.off('error', ignored);
+  };
+}
+
 /** Ends when a first signal came and the work under way is done, or took too long. A second signal ends at once. */
 function untilStopped(stop: () => Promise<void>, graceSeconds: number, logging: Logging): Promise<void> {
   const log = logging.logger('lifespan.teardown');
@@ -111,8 +144,9 @@ function untilStopped(stop: () => Promise<void>, graceSeconds: number, logging: 
       });
       void Promise.race([stop().catch((error: unknown) => log.error('Stopping failed', error)), late]).then(resolve);
     };
-    process.on('SIGINT', onSignal);
-    process.on('SIGTERM', onSignal);
+    const guardedStop = guarded(onSignal, (error) => log.error('Stopping failed', error));
+    process.on('SIGINT', guardedStop);
+    process.on('SIGTERM', guardedStop);
   });
 }
 
@@ -140,6 +174,7 @@ export async function run(given: Settings, options: RunOptions): Promise<void> {
   prepareDataFolder(given);
   const workplace = await openWorkplace(given, logging);
   const { settings } = workplace;
+  let endKeepingGoing = () => {};
   try {
     const administrator = options.setUp ? await setUp(workplace, logging) : undefined;
     if (!options.setUp) await requireCurrentSchema(workplace);
@@ -148,6 +183,7 @@ export async function run(given: Settings, options: RunOptions): Promise<void> {
     const app = await createService({ settings, database: workplace, logging, withPages });
     const pages = withPages ? prepareWeb(app, { settings, logging, lookup: settingsLookup() }) : undefined;
     const address = await listen(app, settings);
+    endKeepingGoing = keepGoing(logging);
     const stopping = new AbortController();
     let work = Promise.resolve();
     const stop = async () => {
@@ -166,6 +202,7 @@ export async function run(given: Settings, options: RunOptions): Promise<void> {
       throw error;
     });
   } finally {
+    endKeepingGoing();
     await workplace.close();
     logging.logger('lifespan.teardown').info('Stopped');
   }

@@ -4,6 +4,7 @@ import pg from 'pg';
 
 import { parseJson } from '@service/contract';
 
+import { guarded, ignored } from '../guard.ts';
 import type { Connection } from './embedded.ts';
 import type { Tables } from './schema.ts';
 
@@ -72,8 +73,11 @@ export function openDatabase(
   });
   // A connection that breaks is replaced by the pool; without a listener it would end the process. Idle ones are told to the
   // pool, those in a transaction only to themselves: its next statement fails.
-  pool.on('error', () => undefined);
-  pool.on('connect', (client) => client.on('error', () => undefined));
+  pool.on('error', ignored);
+  pool.on(
+    'connect',
+    guarded((client: pg.PoolClient) => client.on('error', ignored), ignored),
+  );
   const limitedTo = (milliseconds: number) =>
     new Kysely<Tables>({
       dialect: new PostgresDialect({ pool: limitedPool(pool, milliseconds) }),

@@ -28,6 +28,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import pg from 'pg';
 
+import { ignored } from '../guard.ts';
 import { freePort } from './free-port.ts';
 import { isProcessAlive, processesIn } from './processes.ts';
 import { type Account, databaseAccount, postgresBinaries } from './postgres-binaries.ts';
@@ -161,7 +162,7 @@ async function launch({ dataDir, folder, account }: Place, binaries: string): Pr
     stdio: ['ignore', log, log, ...descriptors],
     detached: true,
   });
-  child.on('error', () => undefined);
+  child.on('error', ignored);
   child.unref();
   closeAll([log, ...descriptors]);
   return child;
@@ -195,7 +196,7 @@ async function findOrStart(place: Place, binaries: string): Promise<Running> {
 
 async function withClient<T>(connection: Connection, use: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client(connection);
-  client.on('error', () => undefined);
+  client.on('error', ignored);
   await client.connect();
   try {
     return await use(client);

@@ -8,6 +8,14 @@ import { type JsonObject, NumberAsWritten, parseJson } from '@service/contract';
 
 import { isJsonObject } from './values.ts';
 
+/** More would take much memory; a list of a million units has about five times as many. */
+const MOST_VALUES = 5_000_000;
+/** A text this short cannot stand for much. */
+const LIGHT = 100_000;
+const [QUOTE, COMMA] = [0x22, 0x2c];
+const [OPENING, CLOSING] = [new Set([0x5b, 0x7b]), new Set([0x5d, 0x7d])];
+const tooMany = () => new SyntaxError(`It has more than ${MOST_VALUES} values.`);
+
 /** As deep as Python reads. Whoever walks through a value may go down by calling itself. */
 const DEEPEST = 1000;
 const tooDeep = () => new SyntaxError(`It is nested more than ${DEEPEST} levels deep.`);
@@ -53,6 +61,24 @@ function withStandIns(text: string, standIns: StandIns): string {
   return parts.join('') + text.slice(done);
 }
 
+/**
+ * Refuses what is nested too deeply or holds too much, before anything is made of it: a text of some megabytes can stand for
+ * gigabytes of empty lists.
+ */
+function weigh(text: string): void {
+  if (text.length < LIGHT) return;
+  let [level, values] = [0, 0];
+  for (let at = 0; at < text.length; at++) {
+    const sign = text.charCodeAt(at);
+    if (sign === QUOTE) at = endOfString(text, at) - 1;
+    else if (sign === COMMA) values += 1;
+    else if (OPENING.has(sign)) [level, values] = [level + 1, values + 1];
+    else if (CLOSING.has(sign)) level -= 1;
+    if (level > DEEPEST) throw tooDeep();
+    if (values > MOST_VALUES) throw tooMany();
+  }
+}
+
 /** Puts the tokens back, and refuses what is nested too deeply. */
 function settle(value: unknown, standIns: StandIns | undefined, level = 0): unknown {
   if (typeof value !== 'object' || value === null) return value;
@@ -82,6 +108,7 @@ function parse(text: string): unknown {
 
 /** Throws a SyntaxError for what is no JSON. */
 export function parsePythonJson(text: string): unknown {
+  weigh(text);
   let value: unknown;
   try {
     value = parse(text);

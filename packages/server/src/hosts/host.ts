@@ -40,10 +40,13 @@ export interface RunOptions {
   installs?: boolean;
   /** What the command reads; without it, nothing. Taken only as fast as the command reads. */
   input?: string | Uint8Array | AsyncIterable<Uint8Array>;
-  /** Called with what the command prints, while it runs; never with half a character. */
-  onOutput?: (text: string, from: 'stdout' | 'stderr') => void;
-  /** Called with the standard output as it comes, which then does not go to `onOutput`. */
-  onBytes?: (chunk: Buffer) => void;
+  /**
+   * Called with what the command prints, while it runs; never with half a character. A promise holds the command back
+   * until it is kept. What it throws ends the command, and is what the call fails with.
+   */
+  onOutput?: (text: string, from: 'stdout' | 'stderr') => Promise<void> | void;
+  /** The same with the standard output as it comes, which then does not go to `onOutput`. */
+  onBytes?: (chunk: Buffer) => Promise<void> | void;
   onStart?: (handle: ProcessHandle) => Promise<void> | void;
   /** Ends the command and all it started. */
   signal?: AbortSignal;

@@ -1,6 +1,7 @@
 /** Standard input of a command, as fast as the command reads it. */
 import type { Writable } from 'node:stream';
 
+import { guarded } from '../guard.ts';
 import type { RunOptions } from './host.ts';
 
 async function* chunksOf(input: NonNullable<RunOptions['input']>): AsyncGenerator<Uint8Array> {
@@ -28,9 +29,20 @@ export async function feed(
       if (over()) wake();
       else begin(resolve, reject);
     });
-  stdin.on('drain', () => wake());
-  stdin.on('error', () => wake());
-  closed.addEventListener('abort', () => wake(), { once: true });
+  const hangUp = () => void stdin.destroy();
+  stdin.on(
+    'drain',
+    guarded(() => wake(), hangUp),
+  );
+  stdin.on(
+    'error',
+    guarded(() => wake(), hangUp),
+  );
+  closed.addEventListener(
+    'abort',
+    guarded(() => wake(), hangUp),
+    { once: true },
+  );
 
   const chunks = chunksOf(input);
   while (!over()) {

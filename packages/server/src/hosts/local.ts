@@ -1,9 +1,10 @@
 /** This machine. */
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { chmod, copyFile, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { constants, readFileSync } from 'node:fs';
+import { chmod, copyFile, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { guarded, ignored } from '../guard.ts';
 import { commandEnvironment } from './environment.ts';
 import {
   type Command,
@@ -15,8 +16,12 @@ import {
   type RunOptions,
 } from './host.ts';
 import { feed } from './input.ts';
+import { handOn } from './output.ts';
+import { bytesBetween, collect, openRegular } from './reading.ts';
 
 const PATIENCE_MS = 5000;
+/** Of a file that is read as a text. */
+const LONGEST_TEXT = 32 * 2 ** 20;
 
 /** When a process began, as the system counts; empty when there is none, or only its remains. */
 function startOf(pid: number): string {
@@ -58,23 +63,25 @@ function run(command: Command, options: RunOptions = {}): Promise<Finished> {
       detached: true,
     });
     const [stdout, stderr] = [child.stdout!, child.stderr!];
-    // a character may come in two pieces, which the decoder of the stream puts together
-    if (onBytes) stdout.on('data', onBytes);
-    else stdout.setEncoding('utf8').on('data', (text: string) => onOutput?.(text, 'stdout'));
-    stderr.setEncoding('utf8').on('data', (text: string) => onOutput?.(text, 'stderr'));
-
     const closed = new AbortController();
     const hangUp = () => child.stdio.forEach((stream) => stream?.destroy());
     /** Ends the command. One that cannot be ended (it may belong to somebody else) is not waited for. */
     const end = () => {
       if (child.pid === undefined) return;
       void endGroup(child.pid);
-      const lastly = setTimeout(() => {
+      const still = new HostTimeout(
+        `${program} was asked to end and did not. It may still run as process ${child.pid}.`,
+      );
+      const giveUp = () => {
         hangUp();
         child.unref();
-        reject(new HostTimeout(`${program} was asked to end and did not. It may still run as process ${child.pid}.`));
-      }, 2 * PATIENCE_MS);
-      closed.signal.addEventListener('abort', () => clearTimeout(lastly));
+        reject(still);
+      };
+      const lastly = setTimeout(guarded(giveUp, reject), 2 * PATIENCE_MS);
+      closed.signal.addEventListener(
+        'abort',
+        guarded(() => clearTimeout(lastly), reject),
+      );
     };
     /** Nothing more is heard from it; also what cannot be ended ends when it next prints something. */
     const endBecause = (problem: unknown) => {
@@ -84,16 +91,31 @@ function run(command: Command, options: RunOptions = {}): Promise<Finished> {
     };
 
     const overTime = new HostTimeout(`${program} took longer than ${(timeoutMs ?? 0) / 1000} s and was ended.`);
-    const timer = timeoutMs === undefined ? undefined : setTimeout(() => endBecause(overTime), timeoutMs);
-    options.signal?.addEventListener('abort', end, { once: true });
+    const timer =
+      timeoutMs === undefined
+        ? undefined
+        : setTimeout(
+            guarded(() => endBecause(overTime), reject),
+            timeoutMs,
+          );
+    const guardedEnd = guarded(end, reject);
+    options.signal?.addEventListener('abort', guardedEnd, { once: true });
     if (options.signal?.aborted) end();
     child.once('error', reject);
-    child.once('close', (code, signal) => {
+    // a character may come in two pieces, which the decoder of the stream puts together
+    const say = (from: 'stdout' | 'stderr') => (text: string) => onOutput?.(text, from);
+    const allTaken = [
+      onBytes ? handOn(stdout, onBytes, endBecause) : handOn(stdout.setEncoding('utf8'), say('stdout'), endBecause),
+      handOn(stderr.setEncoding('utf8'), say('stderr'), endBecause),
+    ];
+    const onClose = async (code: number | null, signal: NodeJS.Signals | null) => {
+      for (const taken of allTaken) await taken();
       closed.abort();
       clearTimeout(timer);
-      options.signal?.removeEventListener('abort', end);
+      options.signal?.removeEventListener('abort', guardedEnd);
       resolve({ code, signal });
-    });
+    };
+    child.once('close', guarded(onClose, reject));
     if (input !== undefined) feed(child.stdin!, input, closed.signal).catch(endBecause);
     if (child.pid !== undefined && options.onStart) {
       const told = async (pid: number) => options.onStart!({ pid, started: startOf(pid) });
@@ -105,7 +127,9 @@ function run(command: Command, options: RunOptions = {}): Promise<Finished> {
 
 async function launch(command: Command, { cwd, output, onExit }: LaunchOptions): Promise<ProcessHandle> {
   const [program, ...args] = command;
-  const file = await open(output, 'a');
+  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
+  // what earlier commands left there may be a pipe, whose opening would wait for a reader
+  const file = await open(output, O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_WRONLY, 0o644);
   try {
     const child = spawn(program, args, {
       cwd,
@@ -113,7 +137,7 @@ async function launch(command: Command, { cwd, output, onExit }: LaunchOptions):
       stdio: ['ignore', file.fd, file.fd],
       detached: true,
     });
-    if (onExit) child.once('exit', onExit);
+    if (onExit) child.once('exit', guarded(onExit, ignored));
     await new Promise<void>((resolve, reject) => {
       child.once('spawn', resolve);
       child.once('error', reject);
@@ -126,6 +150,22 @@ async function launch(command: Command, { cwd, output, onExit }: LaunchOptions):
 }
 
 const isRunning = ({ pid, started }: ProcessHandle) => started !== '' && startOf(pid) === started;
+
+/** The command line of a process; empty when there is none. */
+export async function wordsOf(pid: number): Promise<string[]> {
+  const text = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  return text.split('\0').slice(0, -1);
+}
+
+/** The processes of this machine with such a command line. */
+export async function processesWhere(is: (words: string[]) => boolean): Promise<ProcessHandle[]> {
+  const found: ProcessHandle[] = [];
+  for (const name of await readdir('/proc')) {
+    const pid = Number(name);
+    if (Number.isInteger(pid) && is(await wordsOf(pid))) found.push({ pid, started: startOf(pid) });
+  }
+  return found;
+}
 
 async function endLeftOver(handle: ProcessHandle): Promise<boolean> {
   if (!isRunning(handle)) return false;
@@ -143,6 +183,18 @@ async function kindOf(path: string): Promise<'file' | 'folder' | undefined> {
   }
 }
 
+async function readText(path: string): Promise<string> {
+  // installers may link to files in their caches
+  const file = await openRegular(path, { links: true });
+  if (!file) throw new Error(`There is no file ${path}.`);
+  try {
+    if (file.size > LONGEST_TEXT) throw new Error(`${path} is too large: it has ${file.size} bytes.`);
+    return (await collect(bytesBetween(file.handle, 0, file.size))).toString('utf8');
+  } finally {
+    await file.handle.close();
+  }
+}
+
 export const localHost: Host = {
   run,
   launch,
@@ -150,7 +202,7 @@ export const localHost: Host = {
   signal: (handle, signal) => Promise.resolve(isRunning(handle) && signalled(handle.pid, signal)),
   endLeftOver,
   kindOf,
-  readText: (path) => readFile(path, 'utf8'),
+  readText,
   async writeText(path, text, mode) {
     await writeFile(path, text, { flush: true });
     if (mode !== undefined) await chmod(path, mode);

@@ -70,13 +70,13 @@ export function sudoCommands(username: string): Commands {
         ...(onBytes && {
           onBytes: (chunk: Buffer) => {
             printed = true;
-            onBytes(chunk);
+            return onBytes(chunk);
           },
         }),
         onOutput: (text, from) => {
           if (from === 'stdout') printed = true;
           else if (beginning.length < 2000) beginning += text;
-          onOutput?.(text, from);
+          return onOutput?.(text, from);
         },
       },
     );

@@ -5,21 +5,32 @@
 import type { FastifyInstance } from 'fastify';
 import type { Socket } from 'node:net';
 
+import { guarded } from '../guard.ts';
+
 const LOOK_EVERY_MS = 100;
 
 export function closeUnusedConnections(app: FastifyInstance): void {
   const open = new Set<Socket>();
-  app.server.on('connection', (socket: Socket) => {
+  const failed = (error: Error) => app.log.error(error);
+  const keep = (socket: Socket) => {
     open.add(socket);
-    socket.once('close', () => open.delete(socket));
-  });
+    socket.once(
+      'close',
+      guarded(() => open.delete(socket), failed),
+    );
+  };
+  app.server.on('connection', guarded(keep, failed));
   app.addHook('preClose', (done) => {
     if (!app.server.listening) return done();
-    const timer = setInterval(() => {
+    const look = () => {
       app.server.closeIdleConnections();
       for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
-    }, LOOK_EVERY_MS);
-    app.server.once('close', () => clearInterval(timer));
+    };
+    const timer = setInterval(guarded(look, failed), LOOK_EVERY_MS);
+    app.server.once(
+      'close',
+      guarded(() => clearInterval(timer), failed),
+    );
     done();
   });
 }

@@ -1,5 +1,6 @@
 /** Zips or removes the folders of old jobs, where the settings say so. */
 import type { Database } from '../db/index.ts';
+import { guarded } from '../guard.ts';
 import type { Logger } from '../logging/index.ts';
 import { applyRetention } from './files/index.ts';
 import { jobsEndedBefore } from './store/retention.ts';
@@ -26,10 +27,10 @@ export async function tidyUp({ db, log, zipAfterDays, removeAfterDays }: Retenti
 /** Now and every hour. Gives back how to end it. */
 export function startTidyingUp(parts: RetentionParts): () => void {
   if (parts.zipAfterDays === null && parts.removeAfterDays === null) return () => undefined;
-  const tidy = () =>
-    void tidyUp(parts).catch((error: unknown) => parts.log.error('Old job folders could not be looked at', error));
+  const failed = (error: Error) => parts.log.error('Old job folders could not be looked at', error);
+  const tidy = guarded(() => tidyUp(parts), failed);
   tidy();
-  const timer = setInterval(tidy, HOUR_MS);
+  const timer = setInterval(guarded(tidy, failed), HOUR_MS);
   timer.unref();
   return () => clearInterval(timer);
 }

@@ -10,6 +10,7 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type Database, isProcessAlive } from '../db/index.ts';
+import { guarded } from '../guard.ts';
 import type { Logger } from '../logging/index.ts';
 import * as store from './store.ts';
 
@@ -136,10 +137,11 @@ export function startQueue(options: QueueOptions): Queue {
     for (const id of ids) if (!held.has(id)) running.get(id)?.control.abort();
   }
 
-  const renewing = setInterval(() => {
-    if (running.size === 0) return;
-    renew().catch((error: unknown) => log.error('Leases of background work could not be renewed', error));
-  }, RENEW_MS);
+  const notRenewed = (error: Error) => log.error('Leases of background work could not be renewed', error);
+  const renewing = setInterval(
+    guarded(() => (running.size === 0 ? undefined : renew()), notRenewed),
+    RENEW_MS,
+  );
   renewing.unref();
   const looping = loop();
 

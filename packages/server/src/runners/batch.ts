@@ -3,6 +3,7 @@
  *
  * `batch.json` is written last, so that a folder with it is complete; it holds what the units share.
  */
+import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir, open, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -70,9 +71,11 @@ export function* unitLines(units: Iterable<BatchUnit>): Generator<string> {
   if (lines.length > 0) yield `${lines.join('\n')}\n`;
 }
 
+/** A draft of its own name: what lies there under a known one may be a link or a pipe that a task made. */
 async function replace(path: string, value: object): Promise<void> {
-  await writeFile(`${path}.new`, JSON.stringify(value));
-  await rename(`${path}.new`, path);
+  const draft = `${path}.${randomUUID().slice(0, 8)}.new`;
+  await writeFile(draft, JSON.stringify(value), { flag: 'wx' });
+  await rename(draft, path);
 }
 
 export async function writeBatch(batch: Batch): Promise<void> {

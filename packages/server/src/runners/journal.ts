@@ -1,112 +1,135 @@
 /**
- * What the worker writes about its units, one line of JSON a record.
+ * Reads a journal, which only grows, as records that can be believed.
  *
- *     {"start": 0, "time": 1.5}
- *     {"end": 0, "time": 2.5, "exit_code": 0, …}
+ *     const journal = createIntake({ has: (number) => number < 3, largestOutput: 1000 });
+ *     journal.take(Buffer.from('{"start": 0, "time": 1.5}\n{"sta')); // [{ start: 0, time: 1.5 }]
  *
- * The journal only grows. A line without its end, left by a crash, is not a record yet.
+ * A line without its end, left by a crash, is not a record yet. Lines that no worker writes are counted, and left out: a task
+ * may have written them. A journal with many of them, or with one of endless length, is not read any further.
  */
-import { open } from 'node:fs/promises';
-import { StringDecoder } from 'node:string_decoder';
+import { openRegular } from '../hosts/index.ts';
+import { createLines } from './lines.ts';
+import { recordIn, type WorkerRecord } from './records.ts';
 
-import type { EndKind } from '../engine/slurm/states.ts';
+const CHUNK = 2 ** 20;
+/** Quotes, line ends and letters beyond ASCII are written with up to three times as many bytes as they have. */
+const ESCAPED = 3;
+/** The log, its end and the rest of a record. */
+const BESIDE_OUTPUT = 4 * 2 ** 20;
+const MOST_STRANGE_LINES = 1000;
+const RECORD_BEGINS = '{'.charCodeAt(0);
 
-interface WorkerRecord {
-  worker: number;
-  started: string;
-  boot: string;
-  host: string;
+export const longestRecord = (largestOutput: number): number => ESCAPED * largestOutput + BESIDE_OUTPUT;
+
+export interface IntakeOptions {
+  /** The units that the journal is about. */
+  has(number: number): boolean;
+  largestOutput: number;
 }
 
-export interface UnitEnd {
-  end: number;
-  /** Seconds since 1970. */
-  time: number;
-  exit_code: number | null;
-  signal: number | null;
-  cpu: number;
-  memory: number | null;
-  out_of_memory: boolean;
-  warnings: number;
-  log_bytes: number;
-  output: string | null;
-  output_bytes: number;
-  output_too_large?: boolean;
-  output_not_text?: boolean;
-  problem: string | null;
-  stopped: boolean;
-  lost: boolean;
-  tail: string;
-  /** Where it ran, on a cluster. */
-  node?: string | null;
-  scheduler_job?: number | null;
-  memory_limit?: number | null;
-  /** How the scheduler's job ended, where that ended the unit. */
-  scheduler?: { kind: EndKind | 'gone'; words: string };
+export interface Intake {
+  /** The records in the bytes that follow those of before. */
+  take(bytes: Buffer): WorkerRecord[];
+  /** Bytes up to the end of the last line that was taken. */
+  offset(): number;
+  /** Bytes that were taken, those of a line without its end included. */
+  position(): number;
+  /** Drops a line without its end: it will be read again. */
+  forget(): void;
+  /** How many lines were left out. */
+  strange(): number;
+  /** Why nothing more is read; for the person who ran the job. */
+  problem(): string | undefined;
+  giveUp(problem: string): void;
 }
 
-export type JournalRecord =
-  | WorkerRecord
-  | { places: number }
-  | { stopping: true }
-  | { start: number; time: number; node?: string | null; scheduler_job?: number | null }
-  | { running: number; pid: number; started: string }
-  | UnitEnd
-  | { finished: true; stopped: boolean };
+const NO_LINE =
+  'The journal of the tasks holds something that is no line of the service. A task may have written to it.';
+const NO_FILE = 'The journal of the tasks is gone, or is no file any more. A task may have removed it.';
+const TOO_MANY = `The journal of the tasks has more than ${MOST_STRANGE_LINES} lines that the service did not write. A task may have written to it.`;
 
-const CHUNK = 4 * 2 ** 20;
+export function createIntake({ has, largestOutput }: IntakeOptions): Intake {
+  const longest = longestRecord(largestOutput);
+  const lines = createLines({ longest: () => longest, begins: RECORD_BEGINS });
+  const [started, ended] = [new Set<number>(), new Set<number>()];
+  let [offset, strange, strangeBytes] = [0, 0, 0];
+  let problem: string | undefined;
+
+  /** Each unit starts once and then ends once. */
+  function fits(record: WorkerRecord): boolean {
+    if ('start' in record) return has(record.start) && !started.has(record.start) && !!started.add(record.start);
+    if (!('end' in record)) return true;
+    const { end, output } = record;
+    if (!started.has(end) || ended.has(end) || (output?.length ?? 0) > largestOutput) return false;
+    return !!ended.add(end);
+  }
+
+  function recordOf(line: Buffer): WorkerRecord[] {
+    offset += line.length + 1;
+    if (line.length === 0 || problem !== undefined) return [];
+    const record = recordIn(line.toString('utf8'));
+    if (record && fits(record)) return [record];
+    strange += 1;
+    strangeBytes += line.length;
+    if (strange > MOST_STRANGE_LINES || strangeBytes > longest) problem = TOO_MANY;
+    return [];
+  }
+
+  return {
+    take(bytes) {
+      const records: WorkerRecord[] = [];
+      if (problem !== undefined) return records;
+      const within = lines.take(bytes, (line) => void records.push(...recordOf(line)));
+      if (!within) problem ??= NO_LINE;
+      return records;
+    },
+    offset: () => offset,
+    position: () => offset + lines.waiting(),
+    forget: () => lines.forget(),
+    strange: () => strange,
+    problem: () => problem,
+    giveUp: (why) => void (problem ??= why),
+  };
+}
+
+/** What is said when lines were left out. */
+export const strangeWords = (count: number): string =>
+  `${count === 1 ? '1 line' : `${count} lines`} in the journal of the tasks ${count === 1 ? 'was' : 'were'} not written by the service and left out`;
 
 export interface JournalReader {
-  /** The records since the last call; some megabytes at a time, so call again until there are none. */
-  read(): Promise<JournalRecord[]>;
+  /** The records since the last call; about a megabyte at a time, so call again until there are none. */
+  read(): Promise<WorkerRecord[]>;
 }
 
-export function journalReader(path: string): JournalReader {
-  let offset = 0;
-  let rest = '';
-  const decoder = new StringDecoder('utf8');
+/** Reads a journal of this machine, which is there from the beginning. */
+export function journalReader(path: string, intake: Intake): JournalReader {
+  let buffer = Buffer.alloc(0);
 
-  async function chunk(): Promise<string> {
-    const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return undefined;
-      throw error;
-    });
-    if (!file) return '';
+  /** Undefined when there is nothing new. */
+  async function chunk(): Promise<Buffer | undefined> {
+    const file = await openRegular(path);
+    if (!file) return void intake.giveUp(NO_FILE);
     try {
-      const { size } = await file.stat();
-      if (size <= offset) return '';
-      const { bytesRead, buffer } = await file.read(Buffer.alloc(Math.min(CHUNK, size - offset)), { position: offset });
-      offset += bytesRead;
-      return decoder.write(buffer.subarray(0, bytesRead));
+      const size = Math.min(CHUNK, file.size - intake.position());
+      if (size <= 0) return undefined;
+      // the same again and again: the system takes its time to collect large ones
+      if (buffer.length < size) buffer = Buffer.allocUnsafeSlow(size);
+      const { bytesRead } = await file.handle.read(buffer, 0, size, intake.position());
+      return bytesRead === 0 ? undefined : buffer.subarray(0, bytesRead);
     } finally {
-      await file.close();
+      await file.handle.close();
     }
   }
 
   return {
     async read() {
-      for (;;) {
-        const text = await chunk();
-        if (text === '') return [];
-        const end = text.lastIndexOf('\n');
-        if (end < 0) {
-          rest += text;
-          continue;
-        }
-        const lines = (rest + text.slice(0, end)).split('\n');
-        rest = text.slice(end + 1);
-        return lines.flatMap(recordOf);
+      while (intake.problem() === undefined) {
+        const bytes = await chunk();
+        if (bytes === undefined) return [];
+        const records = intake.take(bytes);
+        if (records.length > 0) return records;
       }
+      return [];
     },
   };
-}
-
-/** A line that a crash cut off and a later worker ended is no record. */
-function recordOf(line: string): JournalRecord[] {
-  if (line === '') return [];
-  try {
-    return [JSON.parse(line) as JournalRecord];
-  } catch {
-    return [];
-  }
 }

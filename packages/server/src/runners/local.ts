@@ -5,15 +5,17 @@
  * before comes once more, and a worker is started only where none is left.
  */
 import { type FSWatcher, watch } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Host, ProcessHandle } from '../hosts/index.ts';
+import { guarded, ignored } from '../guard.ts';
+import { type Host, processesWhere, type ProcessHandle, readEnd, wordsOf } from '../hosts/index.ts';
 import { type Batch, isWritten, JOURNAL, writeBatch, writeControl } from './batch.ts';
 import { createBell } from './bell.ts';
-import { journalReader, type JournalRecord } from './journal.ts';
+import { createIntake, journalReader, strangeWords } from './journal.ts';
 import { createPlaces } from './places.ts';
+import type { WorkerRecord } from './records.ts';
 import { type Following, type Runner, RunnerProblem } from './runner.ts';
 
 const WORKER = join(import.meta.dirname, 'worker.py');
@@ -23,6 +25,11 @@ const LOOK_UNWATCHED_MS = 200;
 const REST_MS = 20;
 const STOP_PATIENCE_MS = 30_000;
 const MOST_STARTS_IN_VAIN = 3;
+const LONGEST_LOCK = 100;
+const LONGEST_WORDS = 1000;
+/** Of a batch of which only the end is wanted. */
+const ANY_NUMBER = 2 ** 31;
+const ANY_OUTPUT = 2 ** 20;
 
 export interface LocalRunner {
   /** With the interpreter that runs the worker. */
@@ -34,8 +41,11 @@ function bellOn(path: string) {
   const { wake, wait } = createBell();
   let watcher: FSWatcher | undefined;
   try {
-    watcher = watch(path, wake);
-    watcher.on('error', () => watcher?.close());
+    watcher = watch(path, guarded(wake, ignored));
+    watcher.on(
+      'error',
+      guarded(() => watcher?.close(), ignored),
+    );
   } catch {
     // no more watchers to be had: look more often instead
   }
@@ -52,7 +62,7 @@ interface State {
   finished: boolean;
 }
 
-function take(state: State, record: JournalRecord): void {
+function take(state: State, record: WorkerRecord): void {
   if ('end' in record) {
     state.running.delete(record.end);
     state.ended += 1;
@@ -64,27 +74,55 @@ function take(state: State, record: JournalRecord): void {
 
 /** The worker that last held the lock of a batch. */
 async function lockHolder(folder: string): Promise<ProcessHandle | undefined> {
-  const [pid, started] = (await readFile(join(folder, 'lock'), 'utf8').catch(() => '')).split(' ');
-  return started ? { pid: Number(pid), started } : undefined;
+  const text = (await readEnd(join(folder, 'lock'), LONGEST_LOCK).catch(() => undefined))?.toString('utf8') ?? '';
+  const [, pid, started] = /^(\d{1,10}) (\d{1,20})$/.exec(text) ?? [];
+  return started === undefined ? undefined : { pid: Number(pid), started };
 }
 
-const lastLines = async (path: string) => (await readFile(path, 'utf8').catch(() => '')).trim().slice(-1000);
+const lastLines = async (path: string) =>
+  (await readEnd(path, LONGEST_WORDS).catch(() => undefined))?.toString('utf8').trim() ?? '';
+
+/** The command line of a worker ends with its folder; what is written about it may name any process. */
+async function isWorkerOf(folder: string, { pid }: ProcessHandle): Promise<boolean> {
+  return (await wordsOf(pid)).at(-1) === folder;
+}
+
+/** A worker whose journal says that it has finished, or says nothing that can be believed, and that goes on all the same. */
+async function endWorkers(host: Host, folder: string): Promise<void> {
+  const end = Date.now() + STOP_PATIENCE_MS;
+  await writeControl(folder, { places: 0, stop: true });
+  for (const worker of await processesWhere((words) => words.at(-1) === folder)) {
+    await host.signal(worker, 'SIGUSR1');
+    while (Date.now() < end && (await host.isAlive(worker))) await sleep(LOOK_UNWATCHED_MS);
+    await host.endLeftOver(worker);
+  }
+}
 
 export function createLocalRunner({ host, places: number }: { host: Host; places: number }): LocalRunner {
   const places = createPlaces(number);
 
-  async function run(batch: Batch, python: string, { onRecords, stop, leave }: Following) {
+  async function run(batch: Batch, python: string, { onRecords, stop, leave, say }: Following) {
     const { folder } = batch;
     if (!(await isWritten(folder))) await writeBatch(batch);
-    const journal = journalReader(join(folder, JOURNAL));
+    const { largestOutput } = batch;
+    const intake = createIntake({ has: (number) => number < batch.total, largestOutput });
+    const journal = journalReader(join(folder, JOURNAL), intake);
     const state: State = { worker: undefined, running: new Set(), ended: 0, obeyed: 0, finished: false };
     const { wake, wait, close } = bellOn(join(folder, JOURNAL));
     const share = places.enter({ width: batch.width, total: batch.total, onChange: wake });
     let [startsInVain, told, stopTold, stopSince] = [0, -1, false, 0];
     let launched: ProcessHandle | undefined;
 
+    let strange = 0;
+    function tellStrange(): void {
+      if (intake.strange() > strange) say?.(strangeWords(intake.strange()));
+      strange = intake.strange();
+    }
+
     async function read(): Promise<boolean> {
       const records = await journal.read();
+      const problem = intake.problem();
+      if (problem !== undefined) throw new RunnerProblem(problem);
       if (records.length === 0) return false;
       for (const record of records) take(state, record);
       if (records.some((record) => 'start' in record || 'end' in record)) startsInVain = 0;
@@ -97,8 +135,14 @@ export function createLocalRunner({ host, places: number }: { host: Host; places
       const control = { places: share.granted, stop: stop.aborted };
       await writeControl(folder, control);
       [told, stopTold] = [control.places, control.stop];
-      if (state.worker) await host.signal(state.worker, 'SIGUSR1');
+      await signalWorker('SIGUSR1');
     }
+
+    async function signalWorker(signal: NodeJS.Signals): Promise<void> {
+      if (state.worker && (await isWorkerOf(folder, state.worker))) await host.signal(state.worker, signal);
+    }
+
+    const workers = async () => [state.worker, launched, await lockHolder(folder)].filter((one) => one !== undefined);
 
     async function start(): Promise<void> {
       if (startsInVain >= MOST_STARTS_IN_VAIN) {
@@ -116,8 +160,9 @@ export function createLocalRunner({ host, places: number }: { host: Host; places
 
     async function hasWorker(): Promise<boolean> {
       // one that another process of the service started may not have written to the journal yet
-      const holder = await lockHolder(folder);
-      for (const handle of [state.worker, launched, holder]) if (handle && (await host.isAlive(handle))) return true;
+      for (const worker of await workers()) {
+        if ((await host.isAlive(worker)) && (await isWorkerOf(folder, worker))) return true;
+      }
       return false;
     }
 
@@ -127,14 +172,16 @@ export function createLocalRunner({ host, places: number }: { host: Host; places
     async function insist(): Promise<void> {
       stopSince ||= Date.now();
       if (Date.now() - stopSince < STOP_PATIENCE_MS || !state.worker) return;
-      await host.signal(state.worker, 'SIGKILL');
+      await signalWorker('SIGKILL');
       stopSince = Date.now();
     }
 
-    for (const signal of [stop, leave]) signal.addEventListener('abort', wake);
+    const guardedWake = guarded(wake, ignored);
+    for (const signal of [stop, leave]) signal.addEventListener('abort', guardedWake);
     try {
       for (;;) {
         while (!leave.aborted && !state.finished && (await read()));
+        tellStrange();
         share.update({ running: state.running.size, obeyed: state.obeyed, remaining: batch.total - state.ended });
         if (state.finished) return 'finished' as const;
         if (leave.aborted) return 'left' as const;
@@ -149,8 +196,11 @@ export function createLocalRunner({ host, places: number }: { host: Host; places
         await wait();
         await sleep(REST_MS);
       }
+    } catch (error) {
+      if (intake.problem() !== undefined) await endWorkers(host, folder);
+      throw error;
     } finally {
-      for (const signal of [stop, leave]) signal.removeEventListener('abort', wake);
+      for (const signal of [stop, leave]) signal.removeEventListener('abort', guardedWake);
       share.leave();
       close();
     }
@@ -162,9 +212,13 @@ export function createLocalRunner({ host, places: number }: { host: Host; places
       const folder = join(parent, name);
       if (!(await isWritten(folder))) continue;
       const nothing = { command: [], taskFolder: '', workingFolder: '/', environment: {}, warm: false, single: true };
-      const batch = { ...nothing, folder, largestOutput: 0, total: 0, units: () => [], width: 0 };
+      const batch = { ...nothing, folder, largestOutput: ANY_OUTPUT, total: ANY_NUMBER, units: () => [], width: 0 };
       const never = new AbortController().signal;
-      await run(batch, python, { onRecords: () => undefined, stop: AbortSignal.abort(), leave: never });
+      const following = { onRecords: () => undefined, stop: AbortSignal.abort(), leave: never };
+      await run(batch, python, following).catch((error: unknown) => {
+        if (!(error instanceof RunnerProblem)) throw error;
+      });
+      await endWorkers(host, folder);
     }
   }
 

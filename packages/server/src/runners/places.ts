@@ -5,6 +5,8 @@
  * batch that has to give places back keeps those that its running units hold; what it was granted counts until its worker
  * says that it obeys the smaller number.
  */
+import { guarded, ignored } from '../guard.ts';
+
 const TURN_MS = 2000;
 
 export interface Share {
@@ -81,10 +83,11 @@ export function createPlaces(total: number): Places {
     clearInterval(turn);
     turn = undefined;
     if (!crowded) return;
-    turn = setInterval(() => {
+    const nextTurn = () => {
       members = [...members.slice(total), ...members.slice(0, total)];
       share();
-    }, TURN_MS);
+    };
+    turn = setInterval(guarded(nextTurn, ignored), TURN_MS);
     turn.unref();
   }
 

@@ -1,6 +1,6 @@
 /** What runs batches of units, wherever: on this machine or on a cluster. */
 import type { Batch } from './batch.ts';
-import type { JournalRecord } from './journal.ts';
+import type { JournalRecord } from './records.ts';
 
 /** The units could not be run; the message is for the person who ran the job. */
 export class RunnerProblem extends Error {}
@@ -16,7 +16,7 @@ export interface Following {
   onSubmitted?(ids: number[]): Promise<void>;
   /** What the scheduler's jobs wrote to their own error stream, where somebody should know of it. */
   onExecutorError?(text: string): void;
-  /** A line for the log of the job. */
+  /** A line for the log of the job; also about what its tasks wrote and nobody believed. */
   say?(line: string): void;
 }
 

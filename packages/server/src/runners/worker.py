@@ -360,6 +360,8 @@ GRACE = 5.0  # seconds between "please end" and "end"
 PATIENCE = 30.0  # seconds after which a process that cannot be killed (dead file server) is given up
 TAIL = 16 * 1024
 LONGEST_WORDS = 256 * 1024
+MOST_COUNTED = 1024 ** 3  # bytes of a log in which warnings are counted
+LONGEST_RECORD = 256 * 1024 * 1024
 CHUNK = 1024 * 1024
 PAGE = os.sysconf('SC_PAGE_SIZE')
 FRESHENED = 50  # files about which a file server is asked at a time
@@ -702,11 +704,13 @@ def cpus_of_places(places, cpus):
 # What a unit leaves
 
 
-def count_warnings(descriptor):
-    """The lines that contain "warning" in any letter case, in pieces: logs may be huge, lines too."""
+def count_warnings(descriptor, size):
+    """The lines that contain "warning" in any letter case, in pieces: logs may be huge, lines too, and still grow."""
     count, counted, rest = 0, False, b''
+    left = min(size, MOST_COUNTED)
     while True:
-        chunk = os.read(descriptor, CHUNK)
+        chunk = os.read(descriptor, min(CHUNK, left))
+        left -= len(chunk)
         if not chunk:
             return count
         text = rest + chunk.lower()
@@ -735,7 +739,8 @@ def read_log(path, failed, carried=None):
     """The part of an end record that tells about the log, with all of it where it has at most `carried` bytes."""
     about = {'warnings': 0, 'log_bytes': 0, 'tail': ''}
     try:
-        size = os.stat(path).st_size
+        about_file = os.stat(path)
+        size = about_file.st_size if stat.S_ISREG(about_file.st_mode) else 0
         if size == 0:
             return about if carried is None else {**about, 'log': ''}
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
@@ -743,7 +748,7 @@ def read_log(path, failed, carried=None):
         return about
     about['log_bytes'] = size
     try:
-        about['warnings'] = count_warnings(descriptor)
+        about['warnings'] = count_warnings(descriptor, size)
         if failed:
             about['tail'] = last_part(descriptor, size, TAIL)
         if carried is not None and size <= carried:
@@ -776,13 +781,14 @@ def read_output(path, largest):
             return {'output': None, 'output_bytes': 0, 'problem': 'Cannot read %s: it is not a file.' % path}
         if about.st_size > largest:
             return {'output': None, 'output_bytes': about.st_size, 'output_too_large': True}
-        parts = []
-        while True:
+        content = b''
+        while len(content) <= largest:  # it may still grow
             part = os.read(descriptor, CHUNK)
             if not part:
                 break
-            parts.append(part)
-        content = b''.join(parts)
+            content += part
+        if len(content) > largest:
+            return {'output': None, 'output_bytes': len(content), 'output_too_large': True}
         return {'output': content.decode('utf-8'), 'output_bytes': len(content)}
     except UnicodeDecodeError:
         return {'output': None, 'output_bytes': about.st_size, 'output_not_text': True}
@@ -1677,18 +1683,28 @@ def end_lost(worker, past):
 # Following the journals of packs from elsewhere
 
 
+def open_file(path):
+    """Opens a file; a task may have put a pipe, which would be waited for, or a link in its place."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, 'not a file')
+    return descriptor
+
+
 class Followed:
-    def __init__(self, path, offset):
-        self.path, self.offset = path, offset
+    def __init__(self, path, offset, longest):
+        self.path, self.offset, self.longest = path, offset, longest
         self.seen = -1  # size at which nothing was new
         self.finished = False
+        self.broken = False  # a record without an end: no worker wrote it
 
     def news(self):
         """Whole records: about a megabyte, unless one alone is larger."""
         try:
             if self.finished or os.stat(self.path).st_size in (self.seen, self.offset):
                 return b''
-            with open(self.path, 'rb') as file:
+            with open(open_file(self.path), 'rb') as file:
                 size = os.fstat(file.fileno()).st_size
                 file.seek(self.offset)
                 data = file.read(CHUNK)
@@ -1697,6 +1713,9 @@ class Followed:
                     if not more:
                         break
                     data += more
+                    if len(data) > self.longest:
+                        self.finished = self.broken = True
+                        return b''
         except OSError:
             return b''
         data = data[: data.rfind(b'\n') + 1]
@@ -1708,7 +1727,7 @@ class Followed:
     def freshen(self):
         """A file server is asked for the size when a file is opened; a look alone may tell one of a minute ago."""
         try:
-            os.close(os.open(self.path, os.O_RDONLY))
+            os.close(open_file(self.path))
         except OSError:
             pass
 
@@ -1733,10 +1752,11 @@ class Listener:
 def follow(only=None):
     """Prints what is new in the journals of folders, until nobody is there to hear.
 
-    `{"follow": folder, "offsets": {file: bytes}}` begins with what is not known yet, `{"forget": folder}` ends it. A
-    message without a folder is about the one of the command line.
+    `{"follow": folder, "offsets": {file: bytes}, "longest": bytes}` begins with what is not known yet, up to the longest
+    record; `{"forget": folder}` ends it. A message without a folder is about the one of the command line.
     """
     folders, listener = {}, Listener()  # folder -> {file: Followed}
+    longest = LONGEST_RECORD
     next_listing = next_sign = 0.0
     listings, more = 0, False
     while not listener.closed:
@@ -1745,13 +1765,14 @@ def follow(only=None):
             if 'offsets' in message:
                 folder = message.get('follow', only)
                 known = message['offsets'].items()
-                folders[folder] = {name: Followed(folder + '/' + name, offset) for name, offset in known}
+                longest = message.get('longest', LONGEST_RECORD)
+                folders[folder] = {name: Followed(folder + '/' + name, offset, longest) for name, offset in known}
                 next_listing = 0.0
         now = time.monotonic()
         if now >= next_listing:
             for folder, files in folders.items():
                 for name in journals_in(folder):
-                    files.setdefault(name, Followed(folder + '/' + name, 0))
+                    files.setdefault(name, Followed(folder + '/' + name, 0, longest))
             growing = [one for files in folders.values() for one in files.values() if not one.finished]
             step = 1 + len(growing) // FRESHENED
             for one in growing[listings % step :: step]:
@@ -1763,8 +1784,11 @@ def follow(only=None):
                 begin, data = one.offset, one.news()
                 if data:
                     more = True
-                    text = data.decode('utf-8', 'replace')
+                    text = data.decode('latin-1')  # a character for each byte, whatever they are
                     tell({'folder': folder, 'file': name, 'offset': begin, 'next': one.offset, 'data': text})
+                elif one.broken:
+                    one.broken = False
+                    tell({'folder': folder, 'file': name, 'broken': True})
         if now >= next_sign:
             tell({'alive': True})
             next_sign = now + 10

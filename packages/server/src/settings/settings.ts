@@ -77,7 +77,7 @@ const appReaders = (embedded: boolean) => ({
   SERVICE_MAX_NUM_THREADS: integer(12, 1),
   SERVICE_TASK_ENVIRONMENT: variableNames,
   SERVICE_MAX_UNITS_PER_TASK: integer(1_000_000, 1),
-  SERVICE_MAX_OUTPUT_SIZE: size(64 * MEBIBYTE),
+  SERVICE_MAX_OUTPUT_SIZE: size(16 * MEBIBYTE),
   SERVICE_ZIP_JOBS_AFTER_DAYS: integer(null, 0),
   SERVICE_REMOVE_JOBS_AFTER_DAYS: integer(null, 0),
   SERVICE_AUDIT_KEEP_DAYS: integer(null, 1),

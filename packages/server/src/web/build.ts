@@ -9,6 +9,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
+import { guarded, ignored } from '../guard.ts';
 import { buildNamed, currentBuild, hashOf, makeCurrent, placeOf, publish, tidy, UNFINISHED } from './builds.ts';
 import { alone } from './claim.ts';
 
@@ -25,6 +26,9 @@ function builder(folder: string): string | undefined {
   }
 }
 
+/** Of what the build says; its errors come last. */
+const LONGEST_OUTPUT = 100_000;
+
 async function runVite(vite: string, folder: string, out: string, signal?: AbortSignal): Promise<void> {
   const child = spawn(process.execPath, [vite, 'build', '--logLevel', 'warn'], {
     cwd: folder,
@@ -34,7 +38,8 @@ async function runVite(vite: string, folder: string, out: string, signal?: Abort
     ...(signal ? { signal } : {}),
   });
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const keep = (chunk: Buffer) => (output = (output + chunk.toString()).slice(-LONGEST_OUTPUT));
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', guarded(keep, ignored));
   const code = await new Promise<number | null>((resolve, reject) =>
     child.once('error', reject).once('close', resolve),
   );

@@ -2,7 +2,7 @@
 
 A step may have: output (written as JSON), raw (written as it is), print, exit, signal, sleep, wait_for (a file), stubborn
 (does not end when asked to), spawn (seconds that a child lives), daemon (seconds that a grandchild in a session of its own lives), touch (a file), environ
-(prints the environment), long_log (bytes), allocate (megabytes of memory). Each start is recorded in the file `starts`, one line a start; with `ends`,
+(prints the environment), long_log (bytes), allocate (megabytes of memory), python (runs it). Each start is recorded in the file `starts`, one line a start; with `ends`,
 each end in that file.
 """
 import json, os, signal, subprocess, sys, time
@@ -52,6 +52,8 @@ if "allocate" in step:
     kept = bytearray(step["allocate"] * 2**20)
     for place in range(0, len(kept), 4096):
         kept[place] = 1
+if "python" in step:
+    exec(step["python"])
 if "touch" in step:
     open(step["touch"], "w").close()
 if "wait_for" in step:

@@ -114,7 +114,7 @@ describe('a command that is no longer wanted', () => {
     const running = localHost.run(['sh', '-c', FAMILY], {
       signal: stop.signal,
       onStart: (started) => void (handle = started),
-      onOutput: (text) => (grandchild = Number(text)),
+      onOutput: (text) => void (grandchild = Number(text)),
     });
     await until(() => grandchild > 0);
     expect([handle!.pid, grandchild].map(isProcessAlive)).toEqual([true, true]);

@@ -34,6 +34,8 @@ interface QueuedJob {
 /** By the id that `sbatch` printed. */
 export type QueuedJobs = Map<number, QueuedJob>;
 
+/** Slurm counts jobs with 32 bits. */
+const LARGEST_ID = 2 ** 31 - 1;
 /** More indexes than any array has are not worth the memory. */
 const MOST_INDEXES = 1_000_000;
 
@@ -79,8 +81,8 @@ function readIndexes(list: string): { indexes: number[]; complete: boolean } {
 
 /** The id in what `sbatch --parsable` prints, behind what a site may print before it: `12`, or `12;cluster`. */
 export function readJobId(printed: string): number | undefined {
-  const [, id] = /^(\d+)(?:;\S+)?$/.exec(printed.trim().split('\n').at(-1)!.trim()) ?? [];
-  return id === undefined ? undefined : Number(id);
+  const [, id] = /^(\d{1,10})(?:;\S+)?$/.exec(printed.trim().split('\n').at(-1)!.trim()) ?? [];
+  return id === undefined || Number(id) < 1 || Number(id) > LARGEST_ID ? undefined : Number(id);
 }
 
 const linesOf = (text: string) => text.split('\n').filter((line) => line.trim() !== '');

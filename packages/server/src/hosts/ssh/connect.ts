@@ -7,6 +7,7 @@ import { setMaxListeners } from 'node:events';
 
 import ssh2, { type Client, type PublicKeyAuthMethod } from 'ssh2';
 
+import { guarded } from '../../guard.ts';
 import { HostAway } from '../host.ts';
 import { type Address, knownAs, readAddress } from './address.ts';
 import { readKeyFile } from './key-file.ts';
@@ -60,23 +61,31 @@ function inWords(error: ClientError, identity: SshIdentity, address: Address): H
 function login(client: Client, limits: SshLimits, begin: () => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const limit = (ms: number, what: string) =>
-      setTimeout(() => reject(new Error(`${what} within ${ms / 1000} s`)), ms);
+      setTimeout(
+        guarded(() => reject(new Error(`${what} within ${ms / 1000} s`)), reject),
+        ms,
+      );
     let timer = limit(limits.connectMs, 'it did not answer');
-    client.once('handshake', () => {
-      clearTimeout(timer);
-      timer = limit(limits.loginMs, 'it did not finish the login');
-    });
     const fail = (error: Error) => {
       clearTimeout(timer);
       reject(error);
     };
-    client.once('ready', () => {
+    const onHandshake = () => {
+      clearTimeout(timer);
+      timer = limit(limits.loginMs, 'it did not finish the login');
+    };
+    const onReady = () => {
       clearTimeout(timer);
       resolve();
-    });
-    client.once('close', () => fail(new Error('it closed the connection')));
+    };
+    client.once('handshake', guarded(onHandshake, fail));
+    client.once('ready', guarded(onReady, fail));
+    client.once(
+      'close',
+      guarded(() => fail(new Error('it closed the connection')), reject),
+    );
     // stays: after the first one, errors of a connection that is given up are of no interest
-    client.on('error', fail);
+    client.on('error', guarded(fail, reject));
     try {
       begin();
     } catch (error) {
@@ -92,7 +101,7 @@ export interface Connected {
 }
 
 /** Notices the end of a connection that stood, by whichever sign comes first. */
-function watch(client: Client, name: string, limits: SshLimits): AbortSignal {
+function breakOf(client: Client, name: string, limits: SshLimits): AbortSignal {
   const broken = new AbortController();
   setMaxListeners(0, broken.signal);
   const silent = Math.round((limits.keepAliveMs * (limits.keepAliveMisses + 1)) / 1000);
@@ -100,11 +109,18 @@ function watch(client: Client, name: string, limits: SshLimits): AbortSignal {
     broken.abort(new HostAway(`The connection to ${name} broke: ${why}.`, { cause }));
     client.destroy();
   };
-  client.on('error', (error: ClientError) =>
-    lose(error.level === 'client-timeout' ? `no sign of life for ${silent} s` : error.message, error),
+  const onError = (error: ClientError) =>
+    lose(error.level === 'client-timeout' ? `no sign of life for ${silent} s` : error.message, error);
+  const lost = (error: Error) => lose(error.message, error);
+  client.on('error', guarded(onError, lost));
+  client.once(
+    'end',
+    guarded(() => lose('it was closed from there'), lost),
   );
-  client.once('end', () => lose('it was closed from there'));
-  client.once('close', () => lose('it was closed'));
+  client.once(
+    'close',
+    guarded(() => lose('it was closed'), lost),
+  );
   return broken.signal;
 }
 
@@ -142,7 +158,7 @@ export async function connect(identity: SshIdentity, known: KnownHosts, limits: 
         readyTimeout: 0,
       }),
     );
-    const broken = watch(client, knownAs(address), limits);
+    const broken = breakOf(client, knownAs(address), limits);
     client.setNoDelay(true);
     // by now the host has proved that the key is its own
     if (signatures === undefined) await known.keep(address, shown!);

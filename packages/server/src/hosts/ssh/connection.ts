@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Client, ClientChannel } from 'ssh2';
 
+import { guarded } from '../../guard.ts';
 import { HostAway } from '../host.ts';
 import { connect, type Connected, type SshIdentity } from './connect.ts';
 import type { KnownHosts } from './known-hosts.ts';
@@ -45,15 +46,21 @@ interface ChannelError extends Error {
 /** Waits for what others wait for too, but not longer than this one caller wants to. */
 function patiently<T>(what: Promise<T>, ms: number, late: () => Error, signal?: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const onAbort = () => settle(() => reject(signal!.reason));
-    const timer = ms === Infinity ? undefined : setTimeout(() => settle(() => reject(late())), ms);
+    const guardedAbort = guarded(() => settle(() => reject(signal!.reason)), reject);
+    const timer =
+      ms === Infinity
+        ? undefined
+        : setTimeout(
+            guarded(() => settle(() => reject(late())), reject),
+            ms,
+          );
     const settle = (how: () => void) => {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', onAbort);
+      signal?.removeEventListener('abort', guardedAbort);
       how();
     };
-    signal?.addEventListener('abort', onAbort);
-    if (signal?.aborted) onAbort();
+    signal?.addEventListener('abort', guardedAbort);
+    if (signal?.aborted) guardedAbort();
     what.then(
       (value) => settle(() => resolve(value)),
       (error: unknown) => settle(() => reject(error)),
@@ -64,19 +71,22 @@ function patiently<T>(what: Promise<T>, ms: number, late: () => Error, signal?: 
 /** A connection that stands and opens no session is of no use to anybody, so it is given up. */
 function openChannel({ client, broken }: Connected, line: string, limits: SshLimits, name: string) {
   return new Promise<ClientChannel>((resolve, reject) => {
-    const onBroken = () => settle(() => reject(broken.reason));
-    const timer = setTimeout(() => {
+    const guardedBreak = guarded(() => settle(() => reject(broken.reason)), reject);
+    const tooLate = () => {
       settle(() => reject(new HostAway(`${name} opened no session within ${limits.openMs / 1000} s.`)));
       client.destroy();
-    }, limits.openMs);
+    };
+    const timer = setTimeout(guarded(tooLate, reject), limits.openMs);
     const settle = (how: () => void) => {
       clearTimeout(timer);
-      broken.removeEventListener('abort', onBroken);
+      broken.removeEventListener('abort', guardedBreak);
       how();
     };
-    broken.addEventListener('abort', onBroken);
-    if (broken.aborted) return onBroken();
-    exec(client, line, (error, channel) => settle(() => (error ? reject(error) : resolve(channel!))));
+    broken.addEventListener('abort', guardedBreak);
+    if (broken.aborted) return guardedBreak();
+    const opened = (error?: Error, channel?: ClientChannel) =>
+      settle(() => (error ? reject(error) : resolve(channel!)));
+    exec(client, line, guarded(opened, reject));
   });
 }
 
@@ -119,7 +129,10 @@ export function createConnection(
       [standing, current] = [undefined, undefined];
       if (!closing.signal.aborted) log.warning((connected.broken.reason as Error).message);
     };
-    connected.broken.addEventListener('abort', lost);
+    connected.broken.addEventListener(
+      'abort',
+      guarded(lost, (error) => log.warning(error.message)),
+    );
     if (connected.broken.aborted) lost();
     if (closing.signal.aborted) connected.client.end();
     log.info(`Connected to ${identity.host} as ${identity.username}.`);
@@ -152,8 +165,9 @@ export function createConnection(
         const connected = await reach();
         alone = sessions.open() <= 1;
         const channel = await openChannel(connected, line, limits, name);
-        channel.once('close', leave);
-        connected.broken.addEventListener('abort', leave);
+        const guardedLeave = guarded(leave, (error) => log.warning(error.message));
+        channel.once('close', guardedLeave);
+        connected.broken.addEventListener('abort', guardedLeave);
         return { channel, broken: connected.broken };
       } catch (error) {
         const refused = (error as ChannelError).reason !== undefined;

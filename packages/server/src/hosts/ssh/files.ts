@@ -24,6 +24,8 @@ const WRITE = [
 
 /** Messages of the programs are read here, so they have to be in one language. */
 const PLAIN = { env: { LC_ALL: 'C' } };
+/** A pipe in the place of a file would be waited for without end. */
+const LONGEST_LOOK_MS = 120_000;
 const NOTHING_THERE = /No such file or directory|Not a directory/;
 
 /** Opens the file when the first byte is asked for, so that nothing stays open when that never happens. */
@@ -46,12 +48,18 @@ export function createFiles(commands: Commands, name: string): Files {
 
   return {
     async kindOf(path) {
-      const { code, stdout, stderr } = await capture(commands, ['stat', '-L', '-c', '%F', '--', path], PLAIN);
+      const { code, stdout, stderr } = await capture(commands, ['stat', '-L', '-c', '%F', '--', path], {
+        ...PLAIN,
+        timeoutMs: LONGEST_LOOK_MS,
+      });
       if (code === 0) return stdout.toString().trim() === 'directory' ? 'folder' : 'file';
       if (NOTHING_THERE.test(stderr)) return undefined;
       throw new Error(`${path} cannot be looked at as ${name}: ${stderr.trim()}`);
     },
-    readText: async (path) => (await done(`${path} cannot be read`, ['cat', '--', path])).toString('utf8'),
+    async readText(path) {
+      const content = await done(`${path} cannot be read`, ['cat', '--', path], { timeoutMs: LONGEST_LOOK_MS });
+      return content.toString('utf8');
+    },
     writeText: (path, text, mode) => write(path, text, Buffer.byteLength(text), mode),
     async bring(localPath, path) {
       const { size } = await stat(localPath);

@@ -9,6 +9,7 @@ import { StringDecoder } from 'node:string_decoder';
 
 import type { ClientChannel } from 'ssh2';
 
+import { guarded, ignored } from '../../guard.ts';
 import {
   type Command,
   type Finished,
@@ -19,6 +20,7 @@ import {
   type RunOptions,
 } from '../host.ts';
 import { feed } from '../input.ts';
+import { handOn } from '../output.ts';
 import type { Connection } from './connection.ts';
 import { commandLine, secretLines } from './words.ts';
 
@@ -27,8 +29,12 @@ interface FarProcess extends ProcessHandle {
   group: number;
 }
 
-/** Login scripts may print much; of what comes before the command, this much is kept to look at. */
-const MOST_NOISE = 64 * 1024;
+/** Login scripts may print much; of what comes before the command, this much is kept to look at … */
+const KEPT_NOISE = 64 * 1024;
+/** … and this much is waited for. */
+const MOST_NOISE = 4 * 2 ** 20;
+/** What the kernel says of a process, with room for a long name. */
+const LONGEST_MARK_LINE = 4096;
 
 /** Reads what the kernel says of a process, as in `/proc/<pid>/stat`; the name in brackets may hold anything. */
 function readStat(stat: string): FarProcess {
@@ -36,24 +42,33 @@ function readStat(stat: string): FarProcess {
   return { pid: Number.parseInt(stat), group: Number(fields[2]), started: fields[19] ?? '' };
 }
 
-/** Passes on what follows the line with the mark. */
-function behindMark(mark: string, onMark: (line: string) => void, pass: (chunk: Buffer) => void) {
+type Pass = (chunk: Buffer) => Promise<void> | void;
+
+/** Passes on what follows the line with the mark. Login scripts belong to the account: they may print anything. */
+function behindMark(mark: string, onMark: (line: string) => void, pass: Pass) {
   let before: Buffer | undefined = Buffer.alloc(0);
+  let noise = 0;
   return {
-    take(chunk: Buffer): void {
+    take(chunk: Buffer): Promise<void> | void {
       if (before === undefined) return pass(chunk);
+      noise += chunk.length;
       before = Buffer.concat([before, chunk]);
       const at = before.indexOf(mark);
       const end = at < 0 ? -1 : before.indexOf('\n', at);
       if (end < 0) {
-        if (at < 0) before = before.subarray(-MOST_NOISE);
+        if (noise > MOST_NOISE || (at >= 0 && before.length - at > LONGEST_MARK_LINE)) {
+          throw new Error('its login scripts print without end. Check what ~/.bashrc and the like print.');
+        }
+        if (at < 0) before = before.subarray(-KEPT_NOISE);
         return;
       }
       const [line, rest] = [before.toString('utf8', at + mark.length, end).trim(), before.subarray(end + 1)];
       before = undefined;
       onMark(line);
-      if (rest.length > 0) pass(rest);
+      if (rest.length > 0) return pass(rest);
     },
+    /** Whether the command has begun, as far as this stream tells. */
+    begun: () => before === undefined,
     /** What came instead of the mark. */
     noise: () => before?.toString('utf8').trim() ?? '',
   };
@@ -121,22 +136,29 @@ function follow(
       if (ending !== undefined) return;
       ending = { problem };
       if (process !== undefined) kill(process);
-      lastly = setTimeout(() => {
+      const giveUp = () => {
         channel.close();
         const still = new HostTimeout(`${program} was asked to end on ${name} and did not. It may still run there.`);
         settle(() => reject(problem ?? still));
-      }, limits.endMs);
+      };
+      lastly = setTimeout(guarded(giveUp, reject), limits.endMs);
     };
-    const onAbort = () => end();
-    const onBroken = () => settle(() => reject(broken.reason));
+    /** Nothing more is heard from it. */
+    const endBecause = (problem: unknown) => {
+      end(problem);
+      channel.close();
+      settle(() => reject(problem));
+    };
+    const guardedAbort = guarded(() => end(), reject);
+    const guardedBreak = guarded(() => settle(() => reject(broken.reason)), reject);
     const overTime = () =>
       end(new HostTimeout(`${program} took longer than ${options.timeoutMs! / 1000} s on ${name} and was ended.`));
-    const timer = leftMs === undefined ? undefined : setTimeout(overTime, Math.max(0, leftMs));
+    const timer = leftMs === undefined ? undefined : setTimeout(guarded(overTime, reject), Math.max(0, leftMs));
     const settle = (how: () => void) => {
       clearTimeout(timer);
       clearTimeout(lastly);
-      signal?.removeEventListener('abort', onAbort);
-      broken.removeEventListener('abort', onBroken);
+      signal?.removeEventListener('abort', guardedAbort);
+      broken.removeEventListener('abort', guardedBreak);
       closed.abort();
       how();
     };
@@ -152,39 +174,42 @@ function follow(
       told(process).catch(end);
     };
     const text = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
-    const say = (from: 'stdout' | 'stderr', piece: string) => void (piece && onOutput?.(piece, from));
-    const stdout = behindMark(mark, begun, (chunk) => {
-      if (onBytes) onBytes(chunk);
-      else say('stdout', text.stdout.write(chunk));
-    });
+    const say = (from: 'stdout' | 'stderr', piece: string) => (piece === '' ? undefined : onOutput?.(piece, from));
+    const stdout = behindMark(mark, begun, (chunk) =>
+      onBytes ? onBytes(chunk) : say('stdout', text.stdout.write(chunk)),
+    );
     const stderr = behindMark(
       mark,
       () => {},
       (chunk) => say('stderr', text.stderr.write(chunk)),
     );
 
-    channel.on('data', stdout.take);
-    channel.stderr.on('data', stderr.take);
-    channel.on('error', () => undefined);
+    const fail = (stream: typeof stdout) => (error: Error) =>
+      endBecause(stream.begun() ? error : new Error(`${program} could not begin as ${name}: ${error.message}`));
+    const allTaken = [handOn(channel, stdout.take, fail(stdout)), handOn(channel.stderr, stderr.take, fail(stderr))];
+    channel.on('error', ignored);
+    const over = async (exit: Finished | undefined) => {
+      for (const taken of allTaken) await taken();
+      for (const from of ['stdout', 'stderr'] as const) await say(from, text[from].end());
+      if (ending?.problem !== undefined) throw ending.problem as Error;
+      if (exit === undefined) throw new HostAway(`${name} did not say how ${program} ended.`);
+      if (process === undefined && ending === undefined) {
+        const said = stderr.noise() || stdout.noise() || `exit code ${exit.code}`;
+        throw new Error(`${program} could not begin as ${name}: ${said}`);
+      }
+      return exit;
+    };
     // the event of the exit itself may have been before we listened; this one tells the same
-    channel.once('close', (code?: number | null, exitSignal?: string) =>
-      settle(() => {
-        const exit = code === undefined ? undefined : { code, signal: exitSignal ?? null };
-        for (const from of ['stdout', 'stderr'] as const) say(from, text[from].end());
-        if (ending?.problem !== undefined) return reject(ending.problem);
-        if (exit === undefined) return reject(new HostAway(`${name} did not say how ${program} ended.`));
-        if (process === undefined && ending === undefined) {
-          const said = stderr.noise() || stdout.noise() || `exit code ${exit.code}`;
-          return reject(new Error(`${program} could not begin as ${name}: ${said}`));
-        }
-        resolve(exit);
-      }),
-    );
-    signal?.addEventListener('abort', onAbort);
-    broken.addEventListener('abort', onBroken);
+    const onClose = (code?: number | null, exitSignal?: string) =>
+      settle(
+        () => void over(code === undefined ? undefined : { code, signal: exitSignal ?? null }).then(resolve, reject),
+      );
+    channel.once('close', guarded(onClose, reject));
+    signal?.addEventListener('abort', guardedAbort);
+    broken.addEventListener('abort', guardedBreak);
     if (input === undefined && secrets === undefined) channel.end();
-    if (broken.aborted) onBroken();
-    else if (signal?.aborted) onAbort();
+    if (broken.aborted) guardedBreak();
+    else if (signal?.aborted) guardedAbort();
   });
 }
 

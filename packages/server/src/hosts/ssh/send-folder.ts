@@ -8,12 +8,16 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 
+import { ignored } from '../../guard.ts';
 import { capture } from '../capture.ts';
+import { handOn } from '../output.ts';
 import type { Commands } from '../host.ts';
 
 const IF_FREE = 'if test -e "$2"; then echo "$2 is there already" >&2; exit 1; fi';
 const UNPACK = `${IF_FREE}; mkdir -p -- "$1" && exec tar -C "$1" -xf -`;
 const PUT = `${IF_FREE}; exec mv -T -- "$1" "$2"`;
+
+const LONGEST_COMPLAINT = 4000;
 
 /** What tar packs; fails when tar does. */
 async function* packed(folder: string): AsyncGenerator<Buffer> {
@@ -23,7 +27,8 @@ async function* packed(folder: string): AsyncGenerator<Buffer> {
     env: { PATH: process.env['PATH'], COPYFILE_DISABLE: '1', LC_ALL: 'C' },
   });
   let problem = '';
-  tar.stderr.setEncoding('utf8').on('data', (text: string) => (problem += text));
+  const complain = (text: string) => void (problem += text.slice(0, LONGEST_COMPLAINT - problem.length));
+  handOn(tar.stderr.setEncoding('utf8'), complain, ignored);
   const over = once(tar, 'close');
   over.catch(() => undefined);
   try {

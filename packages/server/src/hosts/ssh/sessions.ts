@@ -1,4 +1,5 @@
 /** The sessions of a connection: so many at a time, who came first is first. */
+import { guarded } from '../../guard.ts';
 import { HostAway } from '../host.ts';
 
 export interface Sessions {
@@ -32,14 +33,14 @@ export function createSessions(name: string, most: number): Sessions {
           settle();
           reject(problem);
         };
-        const onAbort = () => stop(signal!.reason as Error);
-        const timer = setTimeout(() => {
+        const guardedAbort = guarded(() => stop(signal!.reason as Error), reject);
+        const tooLate = () =>
           stop(
             new HostAway(
               `${name} was too busy: no session got free within ${Number((ms / 1000).toPrecision(2))} s (${limit} at a time).`,
             ),
           );
-        }, ms);
+        const timer = setTimeout(guarded(tooLate, reject), ms);
         const go = () => {
           settle();
           open += 1;
@@ -52,12 +53,12 @@ export function createSessions(name: string, most: number): Sessions {
         };
         const settle = () => {
           clearTimeout(timer);
-          signal?.removeEventListener('abort', onAbort);
+          signal?.removeEventListener('abort', guardedAbort);
           waiting.delete(go);
         };
-        signal?.addEventListener('abort', onAbort);
+        signal?.addEventListener('abort', guardedAbort);
         waiting.add(go);
-        if (signal?.aborted) onAbort();
+        if (signal?.aborted) guardedAbort();
         else callNext();
       });
     },

@@ -76,11 +76,14 @@ async function unitEvents(db: Database, jobId: number, after: number): Promise<E
   return [{ event: 'units', data: units.length > MOST_UNITS ? { reload: true } : units }];
 }
 
+/** What is told of a log at a time, in steps of a megabyte: tasks may write to it, too, and without end. */
+const MOST_LOG_STEPS = 8;
+
 /** What `workflow.log` has between two offsets in bytes, and where it ended. A log out of reach has nothing new. */
 async function logBetween(files: JobFiles, { working_dir }: store.Mark, from: number, to: number) {
   const events: Event[] = [];
   let offset = from;
-  while (offset < to) {
+  while (offset < to && events.length < MOST_LOG_STEPS) {
     const added = await files.workflowLogFrom({ working_dir }, offset).catch(() => ({ offset, text: '' }));
     if (added.offset === offset) break;
     const text = added.offset > to ? Buffer.from(added.text).toString('utf8', 0, to - offset) : added.text;

@@ -4,6 +4,7 @@
  */
 import { Readable } from 'node:stream';
 
+import { guarded, ignored } from '../../guard.ts';
 import type { Event } from './feeds.ts';
 
 export interface EventStream {
@@ -53,6 +54,8 @@ export function openStream(options: StreamOptions, onClosed: (stream: EventStrea
       ready = true;
     },
   });
+  // whoever reads sees the stream break, and asks again
+  const fail = (error: Error) => void body.destroy(error);
   const write = (text: string) => {
     if (text !== '' && !ended) ready = body.push(text);
   };
@@ -60,15 +63,19 @@ export function openStream(options: StreamOptions, onClosed: (stream: EventStrea
     if (ended) return;
     ended = true;
     body.push(null);
-    setTimeout(() => body.destroy(), PATIENCE_MS).unref();
+    setTimeout(
+      guarded(() => body.destroy(), fail),
+      PATIENCE_MS,
+    ).unref();
   };
-  const alive = setInterval(() => {
+  const sayStillHere = () => {
     if (ready) write(': still here\n\n');
     options.isAllowed().then(
       (allowed) => allowed || end(),
       () => undefined,
     );
-  }, SIGN_OF_LIFE_MS);
+  };
+  const alive = setInterval(guarded(sayStillHere, fail), SIGN_OF_LIFE_MS);
   const stream: EventStream = {
     body,
     position: isPosition(options.lastEventId) ? options.lastEventId : undefined,
@@ -77,11 +84,13 @@ export function openStream(options: StreamOptions, onClosed: (stream: EventStrea
     write,
     end,
   };
-  body.once('close', () => {
+  const onClose = () => {
     ended = true;
     clearInterval(alive);
     onClosed(stream);
-  });
+  };
+  body.once('close', guarded(onClose, ignored));
+  body.on('error', ignored);
   write(`retry: ${RETRY_MS}\n\n`);
   return stream;
 }

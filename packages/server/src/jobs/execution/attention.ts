@@ -1,5 +1,6 @@
 /** Notices that a running job is to be stopped, or was ended by hand, wherever the request came in. */
 import type { Database } from '../../db/index.ts';
+import { guarded } from '../../guard.ts';
 import type { Logger } from '../../logging/index.ts';
 import { jobsToStop } from '../store/execution.ts';
 
@@ -18,6 +19,7 @@ export function createAttention(db: Database, log: Logger): Attention {
   const watched = new Map<number, () => void>();
   let timer: NodeJS.Timeout | undefined;
   let looking = false;
+  const failed = (error: Error) => log.error('Looking for jobs to stop failed', error);
 
   async function look(): Promise<void> {
     if (looking || watched.size === 0) return;
@@ -36,7 +38,7 @@ export function createAttention(db: Database, log: Logger): Attention {
       clearInterval(timer);
       timer = undefined;
     } else if (timer === undefined) {
-      timer = setInterval(() => void look(), LOOK_MS);
+      timer = setInterval(guarded(look, failed), LOOK_MS);
       timer.unref();
     }
   }

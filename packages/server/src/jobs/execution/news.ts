@@ -1,4 +1,6 @@
 /** Collects what happens to units and stores it a few times a second, however many there are. */
+import { guarded } from '../../guard.ts';
+
 const PAUSE_MS = 250;
 
 export interface Collector<T> {
@@ -36,7 +38,7 @@ export function collector<T extends object>(
     add(key, news) {
       const before = waiting.get(key);
       waiting.set(key, before ? { ...before, ...news } : news);
-      timer ??= setTimeout(flush, Math.max(0, last + PAUSE_MS - Date.now()));
+      timer ??= setTimeout(guarded(flush, onTrouble), Math.max(0, last + PAUSE_MS - Date.now()));
     },
     async close() {
       flush();

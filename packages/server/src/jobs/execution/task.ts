@@ -1,12 +1,11 @@
 /** Runs one task of a job: its phases, one after the other, and then what they said together. */
-import { readFile, stat } from 'node:fs/promises';
-
 import type { JsonObject } from '@service/contract';
 
 import { commandWords } from '../../engine/command.ts';
 import { cleanText, LONGEST_QUOTED_LOG, unitErrorText } from '../../engine/failures.ts';
 import { type ParallelItem, readInitOutput, type TaskOutput } from '../../engine/outputs.ts';
 import { planCompute, planParallel, planSingle, unitStem } from '../../engine/units.ts';
+import { bytesBetween, collect, openRegular } from '../../hosts/index.ts';
 import type { SnapshotTask } from '../snapshot.ts';
 import * as store from '../store/execution.ts';
 import { concernsJob, type Execution, read, write } from './execution.ts';
@@ -195,11 +194,16 @@ async function runPhases(execution: Execution, runId: number, task: SnapshotTask
 /** The start of a log, as long as it is quoted; null when there is none. */
 async function quotedLog(path: string): Promise<{ log: string | null; log_length: number }> {
   try {
-    const { size } = await stat(path);
-    // a character has at most four bytes
-    if (size > 4 * LONGEST_QUOTED_LOG) return { log: null, log_length: size };
-    const log = cleanText((await readFile(path)).toString('utf8'));
-    return { log, log_length: log.length };
+    const file = await openRegular(path);
+    if (!file) return { log: null, log_length: 0 };
+    try {
+      // a character has at most four bytes
+      if (file.size > 4 * LONGEST_QUOTED_LOG) return { log: null, log_length: file.size };
+      const log = cleanText((await collect(bytesBetween(file.handle, 0, file.size))).toString('utf8'));
+      return { log, log_length: log.length };
+    } finally {
+      await file.handle.close();
+    }
   } catch {
     return { log: null, log_length: 0 };
   }

@@ -9,7 +9,7 @@ import { lstat, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import { filesBelow, folderMembers, remove } from './folder.ts';
-import { unlessGone } from './reading.ts';
+import { unlessGone } from '../../hosts/index.ts';
 import { openZip, type OpenZip, type ZipMember } from './zip-read.ts';
 import { type Member, zipOf } from './zip-write.ts';
 

@@ -7,7 +7,7 @@ import { entityTag, Streamed } from '../../http/index.ts';
 import { zipPath } from './archive.ts';
 import { folderMembers } from './folder.ts';
 import type { JobPlace } from './logs.ts';
-import { unlessGone } from './reading.ts';
+import { unlessGone } from '../../hosts/index.ts';
 import { zipOf } from './zip-write.ts';
 
 /** The size of the zip of a job; null when there is none. */

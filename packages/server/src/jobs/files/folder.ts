@@ -1,12 +1,17 @@
 /** The folder of a job: making it, and walking through its files. */
 import type { Dirent } from 'node:fs';
-import { chmod, lstat, mkdir, readdir, rm, unlink } from 'node:fs/promises';
+import { chmod, lstat, mkdir, opendir, rm, unlink } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 
-import { bytesBetween, isGone, openRegular, unlessGone } from './reading.ts';
+import { bytesBetween, isGone, openerInside, unlessGone } from '../../hosts/index.ts';
 import type { Member } from './zip-write.ts';
 
 const FOLDER_MODE = 0o755;
+/** In one folder. */
+const MOST_ENTRIES = 1_000_000;
+/** A file this long that holds hardly anything is nearly all holes: zipped, it would be gigabytes of nothing. */
+const LARGE = 2 ** 30;
+const HOLES = 1000;
 
 /**
  * Makes the folder of a job and the folders above it. `existed`: something was there already.
@@ -53,8 +58,15 @@ export async function* filesBelow(folder: string, unreadable: Unreadable, below 
 }
 
 async function entriesOf(folder: string, unreadable: Unreadable): Promise<Dirent[]> {
+  const entries: Dirent[] = [];
   try {
-    const entries = await readdir(folder, { withFileTypes: true });
+    // not with a list of all: a folder with tens of millions of files would fill the memory
+    for await (const entry of await opendir(folder, { bufferSize: 1000 })) {
+      entries.push(entry);
+      if (entries.length <= MOST_ENTRIES) continue;
+      if (unreadable === 'skip') break;
+      throw new Error(`${folder} has more than ${MOST_ENTRIES} entries`);
+    }
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch (error) {
     if (unreadable === 'skip' || isGone(error)) return [];
@@ -67,14 +79,16 @@ async function entriesOf(folder: string, unreadable: Unreadable): Promise<Dirent
  * that grows is read up to the size it had, one that vanished is left out.
  */
 export async function* folderMembers(folder: string, unreadable: Unreadable): AsyncGenerator<Member> {
+  const openFile = await openerInside(folder);
   for await (const name of filesBelow(folder, unreadable)) {
-    const file = await openRegular(join(folder, name)).catch((error: unknown) => {
+    const file = await openFile(name).catch((error: unknown) => {
       if (unreadable === 'skip') return undefined;
       throw error;
     });
     if (!file) continue;
-    const { handle, ...facts } = file;
+    const { handle, stored, ...facts } = file;
     try {
+      if (facts.size >= LARGE && facts.size > HOLES * stored) continue;
       const content = bytesBetween(handle, 0, facts.size);
       yield { name, ...facts, content: unreadable === 'skip' ? whatCanBeRead(content) : content };
     } finally {

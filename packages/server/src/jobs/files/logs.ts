@@ -1,8 +1,7 @@
 /** The text of logs: from the folder of a job, or else from its zip. */
-import { realpath } from 'node:fs/promises';
-import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
 
-import { bytesBetween, collect, type OpenFile, openRegular, unlessGone } from './reading.ts';
+import { bytesBetween, collect, type OpenFile, openerInside } from '../../hosts/index.ts';
 import { openZip } from './zip-read.ts';
 
 /** Of a log that is longer than both together only its beginning and its end are read. */
@@ -34,7 +33,7 @@ async function withLog<T>(
 ): Promise<T | undefined> {
   const place = placeOf(job, logfile);
   if (!place) return undefined;
-  const file = await openInside(place.folder, place.name);
+  const file = await (await openerInside(place.folder))(place.name);
   if (file) return ofFile(file).finally(() => file.handle.close());
 
   const zip = await openZip(`${place.folder}.zip`);
@@ -47,12 +46,6 @@ async function withLog<T>(
   } finally {
     zip.close();
   }
-}
-
-/** A link anywhere on the way from the folder to the file leads elsewhere, so there is nothing to open. */
-async function openInside(folder: string, name: string): Promise<OpenFile | undefined> {
-  const real = await unlessGone(Promise.all([realpath(folder), realpath(join(folder, name))]));
-  return real && join(real[0], name) === real[1] ? openRegular(real[1]) : undefined;
 }
 
 /**

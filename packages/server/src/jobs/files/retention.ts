@@ -4,7 +4,7 @@ import { basename, resolve } from 'node:path';
 
 import { archiveFolder, temporaryZipPath, zipPath } from './archive.ts';
 import { remove } from './folder.ts';
-import { unlessGone } from './reading.ts';
+import { unlessGone } from '../../hosts/index.ts';
 
 /** Paths come from the database; nothing is removed that does not have the name of a job folder. */
 const JOB_FOLDER = /^proj_v2_\d{7,}_wf_\d{7,}_job_\d{7,}_\d{8}_\d{6}$/;

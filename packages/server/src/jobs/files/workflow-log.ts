@@ -28,8 +28,9 @@ export function openWorkflowLog(
   };
 
   attempt(() => {
-    const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
-    file = openSync(path, O_APPEND | O_CREAT | O_NOFOLLOW | O_WRONLY, 0o644);
+    const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
+    // a task may have put a pipe there, which would be waited for, and everybody with it
+    file = openSync(path, O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_WRONLY, 0o644);
   });
 
   return {

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 
 import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader } from 'yauzl';
 
-import { bytesBetween, unlessGone } from './reading.ts';
+import { bytesBetween, unlessGone } from '../../hosts/index.ts';
 
 const BLOCK = 64 * 1024;
 

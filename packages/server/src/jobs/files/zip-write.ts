@@ -10,7 +10,7 @@
 import { pipeline } from 'node:stream/promises';
 import { crc32, createDeflateRaw, deflateRawSync } from 'node:zlib';
 
-import { collect } from './reading.ts';
+import { collect } from '../../hosts/index.ts';
 
 export interface Member {
   /** Path with `/`, relative. */

@@ -9,6 +9,7 @@
  * | results       | are read by and by, many with one `cat`          | come as they are written, through one command   |
  */
 import type { Commands, SshHost } from '../../hosts/index.ts';
+import { catReader, type FileReader, shellReader } from './fetch.ts';
 import type { Follower } from './follow.ts';
 import type { SlurmQueue } from './queue.ts';
 
@@ -26,6 +27,8 @@ export interface Cluster {
   placeOf(folder: string, there: string): string;
   /** Makes it readable there. */
   bring(folder: string, there: string): Promise<void>;
+  /** How what the person's jobs wrote is read. */
+  files: FileReader;
   /** Where journals can be followed; else they are read. */
   follower?: Follower;
 }
@@ -43,6 +46,7 @@ export const sudoCluster = ({ commands, ...rest }: Common & { commands: Commands
   patienceMs: PATIENCE_MS,
   ...rest,
   commands,
+  files: catReader(commands),
   placeOf: (folder) => folder,
   bring: () => Promise.resolve(),
 });
@@ -51,6 +55,7 @@ export const sshCluster = ({ host, follower, ...rest }: Common & { host: SshHost
   patienceMs: PATIENCE_MS,
   ...rest,
   commands: host,
+  files: shellReader(host),
   follower,
   placeOf: (_, there) => there,
   async bring(folder, there) {

@@ -2,6 +2,7 @@
  * All clusters that the service knows, and what their users share: one connection, one reading of the queue and one
  * command that follows journals for each account.
  */
+import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 
 import type { Profile, Resource } from '@service/contract';
@@ -55,6 +56,8 @@ const LEAST_POLL_MS = 1000;
 const LONGEST_ANSWER_MS = 30_000;
 /** Who looks at a page does not wait for a cluster that is away. */
 const LONGEST_LOOK_MS = 10_000;
+/** Of a file that somebody looks at. */
+const LARGEST_LOOK = 64 * 2 ** 20;
 const TABLE = '%.12i %.9P %.24j %.14u %.14a %.11T %.12M %.6D %.4C %.10m %R';
 
 /** Made once for each key. */
@@ -126,13 +129,19 @@ export function createClusters(ssh: SshHosts): Clusters {
       const content = new PassThrough();
       const wanted = read(content);
       const person = address.type === 'slurm_ssh' ? hostOf(address) : asPerson(address.username);
-      const onBytes = (chunk: Buffer) => void content.write(chunk);
+      let [size, whole] = [0, true];
+      const onBytes = async (chunk: Buffer) => {
+        size += chunk.length;
+        whole = size <= LARGEST_LOOK;
+        if (!whole) throw new Error(`${path} is too long to be read whole.`);
+        if (!content.write(chunk)) await once(content, 'drain');
+      };
       const told = await person
         .run(['cat', '--', path], { onBytes, timeoutMs: LONGEST_LOOK_MS })
         .catch(() => undefined)
-        .finally(() => content.end());
+        .finally(() => content.end(whole ? '' : `\n[The log is longer. All of it is at ${path}]\n`));
       const found = await wanted;
-      return told?.code === 0 ? found : undefined;
+      return told?.code === 0 || !whole ? found : undefined;
     },
     close: () => followers.all().forEach((follower) => follower.close()),
   };

@@ -2,18 +2,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import type { UnitEnd } from '../journal.ts';
+import type { ToldEnd, UnitEnd } from '../records.ts';
 import type { UnitIndex } from './rounds.ts';
-
-/** The end of a unit as its worker tells it: with its log, unless that is too long; in base64 where it is not text. */
-export interface ToldEnd extends UnitEnd {
-  log?: string;
-  log64?: string;
-}
 
 export interface Deliverer {
   /** The record without what has become files. */
-  unit(end: ToldEnd): Promise<UnitEnd>;
+  unit(end: UnitEnd & Pick<ToldEnd, 'log' | 'log64'>): Promise<UnitEnd>;
   text(name: string, content: string): Promise<void>;
   /** Logs that were too long to come along: fetch these. */
   missing: Set<number>;

@@ -1,122 +1,206 @@
 /**
- * Brings files from a cluster with few commands: one `cat` of many files, each behind a file with a line that nothing else
- * holds, so that they can be told apart again.
+ * Reads files of a person on a cluster with few commands: many files one after the other, each behind a separator, so that
+ * they can be told apart again.
  *
- *     cat separator a.jsonl separator b.jsonl
- *
- * Where a site lets the service run nothing else than mkdir, sbatch, scancel and cat for a user, this is enough.
+ * The files are written by tasks, which may put anything there: gigabytes, holes, pipes that never answer, links. So bytes
+ * are handed on as they come, whoever takes them says when it is enough, and a file that is silent for long is left alone.
+ * The separator is made anew for each command, so that no file can hold it.
  */
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, writeSync } from 'node:fs';
-import { mkdir, rename } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { chmod, lstat, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 
-import type { Commands } from '../../hosts/index.ts';
+import { guarded } from '../../guard.ts';
+import { type Command, type Commands, HostTimeout } from '../../hosts/index.ts';
 
-/** The words of one command; systems take two megabytes, sudo and its log less. */
+/** The words of one command; systems take two megabytes, sudo and its log less, SSH 128 kB with its own words. */
 const LONGEST_COMMAND = 100_000;
 const LONGEST_FETCH_MS = 3_600_000;
+const LONGEST_SILENCE_MS = 60_000;
 
-export const SEPARATOR_FILE = 'separator';
-export const newSeparator = () => `\n=====${randomBytes(24).toString('hex')}=====\n`;
-
-export interface Separator {
-  /** Where the file with it lies, for the account that reads. */
+export interface WantedFile {
   path: string;
-  text: string;
+  /** Bytes that are known already: those behind them are read. */
+  from: number;
+  /** Gets the bytes in order. False when it wants no more of this file. */
+  take(bytes: Buffer): Promise<boolean> | boolean;
 }
 
-/** Takes a stream apart at the separators; `onPiece(index)` gives who takes the bytes of the file with this index. */
-export function splitter(separator: Buffer, onPart: (index: number, bytes: Buffer) => void) {
+/** How files of a person are read. A file that is not there has no bytes. */
+export interface FileReader {
+  /** `folder` is one of this machine that the person can read, for what the reading needs. */
+  read(files: readonly WantedFile[], folder: string): Promise<void>;
+}
+
+const newSeparator = () => `\n=====${randomBytes(24).toString('hex')}=====\n`;
+
+/** Takes a stream apart at the separators: `onPart` gets the bytes of the file with this index. */
+export function splitter(separator: Buffer, onPart: (index: number, bytes: Buffer) => Promise<void>) {
   let index = -1;
   let rest = Buffer.alloc(0);
+  const part = async (bytes: Buffer) => {
+    if (bytes.length > 0 && index >= 0) await onPart(index, bytes);
+  };
   return {
-    write(chunk: Buffer) {
+    /** Of the file that is read now; -1 before the first. */
+    index: () => index,
+    async write(chunk: Buffer): Promise<void> {
       let data = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-      for (;;) {
-        const at = data.indexOf(separator);
-        if (at < 0) break;
-        if (at > 0 && index >= 0) onPart(index, data.subarray(0, at));
+      for (let at = data.indexOf(separator); at >= 0; at = data.indexOf(separator)) {
+        await part(data.subarray(0, at));
         index += 1;
         data = data.subarray(at + separator.length);
       }
       // the beginning of a separator may be at the end
       const keep = Math.min(data.length, separator.length - 1);
-      if (data.length > keep && index >= 0) onPart(index, data.subarray(0, data.length - keep));
       rest = Buffer.from(data.subarray(data.length - keep));
+      await part(data.subarray(0, data.length - keep));
     },
-    end() {
-      if (rest.length > 0 && index >= 0) onPart(index, rest);
+    async end(): Promise<void> {
+      const last = rest;
       rest = Buffer.alloc(0);
+      await part(last);
     },
   };
 }
 
-function* commandsFor(paths: readonly string[], separator: string): Generator<{ from: number; paths: string[] }> {
-  let [from, piece, length] = [0, [] as string[], 0];
-  for (const [index, path] of paths.entries()) {
-    const more = path.length + separator.length + 2;
+/** Enough of the file with this index. */
+class Enough extends Error {}
+
+/** Nothing came of a file for long: the file system hangs, or it is a pipe. */
+export class Silent extends HostTimeout {}
+
+/** What one command reads, and how it is told apart. */
+interface Reading {
+  command: Command;
+  separator: string;
+  /** Whether the command itself leaves out what is known. */
+  skips: boolean;
+  /** Removes what the command needed. */
+  close(): Promise<void>;
+}
+
+type Prepare = (files: readonly WantedFile[], folder: string) => Promise<Reading>;
+
+function* pieces(files: readonly WantedFile[], folder: string): Generator<WantedFile[]> {
+  let [piece, length] = [[] as WantedFile[], 0];
+  for (const file of files) {
+    // beside the path, the command has that of the separator or a number for each file
+    const more = file.path.length + folder.length + 40;
     if (piece.length > 0 && length + more > LONGEST_COMMAND) {
-      yield { from, paths: piece };
-      [from, piece, length] = [index, [], 0];
+      yield piece;
+      [piece, length] = [[], 0];
     }
-    piece.push(path);
+    piece.push(file);
     length += more;
   }
-  if (piece.length > 0) yield { from, paths: piece };
+  if (piece.length > 0) yield piece;
 }
 
-/** Reads files; `onPart` gets their bytes in order. A file that is not there has none. */
-async function read(
-  commands: Commands,
-  separator: Separator,
-  paths: readonly string[],
-  onPart: (index: number, bytes: Buffer) => void,
-): Promise<void> {
-  const mark = Buffer.from(separator.text);
-  for (const { from, paths: piece } of commandsFor(paths, separator.path)) {
-    const parts = splitter(mark, (index, bytes) => onPart(from + index, bytes));
-    const words = piece.flatMap((path) => [separator.path, path]);
-    await commands.run(['cat', '--', ...words], {
-      onBytes: (chunk) => parts.write(chunk),
+/**
+ * Reads files with one command, up to the end or up to the first one of which there was enough: gives the number of files
+ * that are done.
+ */
+async function readSome(commands: Commands, files: readonly WantedFile[], reading: Reading, silenceMs: number) {
+  const skipped = files.map(({ from }) => (reading.skips ? 0 : from));
+  const parts = splitter(Buffer.from(reading.separator), async (index, bytes) => {
+    const file = files[index];
+    if (!file) throw new Error('More files came than were asked for.');
+    const known = Math.min(skipped[index]!, bytes.length);
+    skipped[index]! -= known;
+    const more = known === bytes.length || (await file.take(bytes.subarray(known)));
+    if (!more) throw new Enough();
+  });
+  const silence = new AbortController();
+  const giveUp = () => silence.abort();
+  let timer = setTimeout(guarded(giveUp, giveUp), silenceMs);
+  try {
+    await commands.run(reading.command, {
+      async onBytes(chunk) {
+        clearTimeout(timer);
+        await parts.write(chunk);
+        timer = setTimeout(guarded(giveUp, giveUp), silenceMs);
+      },
+      signal: silence.signal,
       timeoutMs: LONGEST_FETCH_MS,
     });
-    parts.end();
-  }
-}
-
-/** The contents of files, by path; a file that is not there, or empty, is left out. */
-export async function fetchContents(
-  commands: Commands,
-  separator: Separator,
-  paths: readonly string[],
-): Promise<Map<string, Buffer>> {
-  const parts: Buffer[][] = [];
-  await read(commands, separator, paths, (index, bytes) => void (parts[index] ??= []).push(Buffer.from(bytes)));
-  return new Map(paths.flatMap((path, index) => (parts[index] ? [[path, Buffer.concat(parts[index])] as const] : [])));
-}
-
-/** Brings files to this machine, however large. A file that is not there, or empty, makes none here. */
-export async function fetchFiles(
-  commands: Commands,
-  separator: Separator,
-  files: readonly { from: string; to: string }[],
-): Promise<void> {
-  for (const folder of new Set(files.map(({ to }) => dirname(to)))) await mkdir(folder, { recursive: true });
-  const drafts = new Map<number, number>();
-  const paths = files.map(({ from }) => from);
-  try {
-    await read(commands, separator, paths, (index, bytes) => {
-      if (!drafts.has(index)) {
-        for (const descriptor of drafts.values()) closeSync(descriptor);
-        drafts.clear();
-        drafts.set(index, openSync(`${files[index]!.to}.part`, 'w'));
-      }
-      // at once, so that a log of gigabytes does not pile up here
-      writeSync(drafts.get(index)!, bytes);
-    });
+  } catch (error) {
+    if (error instanceof Enough) return parts.index() + 1;
+    if (!silence.signal.aborted) throw error;
   } finally {
-    for (const descriptor of drafts.values()) closeSync(descriptor);
+    clearTimeout(timer);
   }
-  for (const { to } of files) await rename(`${to}.part`, to).catch(() => undefined);
+  if (silence.signal.aborted) {
+    throw new Silent(`${files[Math.max(0, parts.index())]?.path} could not be read: nothing came of it for a while.`);
+  }
+  await parts.end().catch((error: unknown) => {
+    if (!(error instanceof Enough)) throw error;
+  });
+  return files.length;
 }
+
+function reader(commands: Commands, prepare: Prepare, silenceMs: number): FileReader {
+  return {
+    async read(wanted, folder) {
+      for (const piece of pieces(wanted, folder)) {
+        for (let files = piece; files.length > 0;) {
+          const reading = await prepare(files, folder);
+          try {
+            files = files.slice(await readSome(commands, files, reading, silenceMs));
+          } finally {
+            await reading.close();
+          }
+        }
+      }
+    },
+  };
+}
+
+/** Where the service may look by itself, it does not begin to read what is no file: a pipe would never end. */
+async function isOdd(path: string): Promise<boolean> {
+  return lstat(path).then(
+    (found) => !found.isFile(),
+    () => false,
+  );
+}
+
+/**
+ * Where a site lets the service run nothing else than mkdir, sbatch, scancel and cat for a person: one `cat`.
+ *
+ *     cat separator a.jsonl separator b.jsonl
+ */
+export const catReader = (commands: Commands, { silenceMs = LONGEST_SILENCE_MS } = {}): FileReader =>
+  reader(
+    commands,
+    async (files, folder) => {
+      const separator = newSeparator();
+      const path = join(folder, `separator-${randomBytes(12).toString('hex')}`);
+      await writeFile(path, separator, { flag: 'wx' });
+      await chmod(path, 0o644);
+      const words: string[] = [];
+      for (const file of files) words.push(path, (await isOdd(file.path)) ? '/dev/null' : file.path);
+      return { command: ['cat', '--', ...words], separator, skips: false, close: () => rm(path, { force: true }) };
+    },
+    silenceMs,
+  );
+
+/** Prints the separator `$1` and a file from a byte on, for each pair that follows. */
+const PRINT = [
+  'separator=$1',
+  'shift',
+  'while test $# -gt 1; do printf "%s" "$separator"; test -f "$2" && tail -c "+$1" -- "$2"; shift 2; done',
+  'exit 0',
+].join('; ');
+
+/** Where the account may run anything. */
+export const shellReader = (commands: Commands, { silenceMs = LONGEST_SILENCE_MS } = {}): FileReader =>
+  reader(
+    commands,
+    async (files) => {
+      const separator = newSeparator();
+      const words = files.flatMap(({ from, path }) => [String(from + 1), path]);
+      const command = ['/bin/sh', '-c', PRINT, 'print', separator, ...words] as const;
+      return { command, separator, skips: true, close: () => Promise.resolve() };
+    },
+    silenceMs,
+  );

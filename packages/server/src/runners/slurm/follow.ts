@@ -2,16 +2,23 @@
  * Follows journals on a login node as they grow: one command there serves all batches of a person.
  *
  * It hears on its standard input which folders to follow and from where, and prints what is new (worker.py, `--follow`). It
- * ends when the connection does; then another one goes on where this one was.
+ * ends when the connection does; then another one goes on where this one was. What it prints comes from an account of the
+ * person, so it is believed only as far as it fits; a batch that does not take what came for it is not followed until it has.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { z } from 'zod';
+
+import { guarded } from '../../guard.ts';
 import type { Commands } from '../../hosts/index.ts';
+import { createLines } from '../lines.ts';
 
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 60_000;
 /** It says every ten seconds that it is there. */
 const SILENCE_MS = 45_000;
+/** A line about several records has about a megabyte of them. */
+const BESIDE_RECORD = 4 * 2 ** 20;
 
 interface Piece {
   file: string;
@@ -23,19 +30,34 @@ interface Subscription {
   /** The interpreter and the worker, on the login node. */
   worker: [string, string];
   folder: string;
+  /** Bytes of the longest record in the journals there. */
+  longestRecord: number;
   offsets(): Record<string, number>;
-  onData(piece: Piece): void;
+  /** False when nothing more can be taken before `goOn` is called. */
+  onData(piece: Piece): boolean;
+  /** A journal of which nothing more comes: it is not what a worker writes. */
+  onBroken(file: string): void;
 }
 
 export interface Follower {
-  follow(subscription: Subscription): { stop(): void };
+  follow(subscription: Subscription): { goOn(): void; stop(): void };
   close(): void;
 }
 
-type Line = { folder: string; file: string; offset: number; data: string } | { alive: true };
+const Line = z.union([
+  z.object({
+    folder: z.string(),
+    file: z.string(),
+    offset: z.int().min(0),
+    /** A character for each byte. */
+    data: z.string(),
+  }),
+  z.object({ folder: z.string(), file: z.string(), broken: z.literal(true) }),
+  z.object({ alive: z.literal(true) }),
+]);
 
 /** Lines that are written while somebody reads them. */
-function createLines() {
+function createMessages() {
   const waiting: string[] = [];
   let wake = () => {};
   let ended = false;
@@ -61,43 +83,57 @@ function createLines() {
 
 export function createFollower(commands: Commands): Follower {
   const subscriptions = new Set<Subscription>();
+  /** Have more than they can take. */
+  const full = new Set<Subscription>();
   const closing = new AbortController();
-  let lines: ReturnType<typeof createLines> | undefined;
+  let messages: ReturnType<typeof createMessages> | undefined;
   let going = false;
 
-  const tell = ({ folder, offsets }: Subscription) => lines?.write({ follow: folder, offsets: offsets() });
+  const tell = ({ folder, offsets, longestRecord }: Subscription) =>
+    messages?.write({ follow: folder, offsets: offsets(), longest: longestRecord });
 
-  function hear(line: string): void {
-    const said = JSON.parse(line) as Line;
-    if ('alive' in said) return;
-    const { folder, file, offset, data } = said;
-    for (const one of subscriptions) if (one.folder === folder) one.onData({ file, offset, data: Buffer.from(data) });
+  function hold(subscription: Subscription): void {
+    full.add(subscription);
+    messages?.write({ forget: subscription.folder });
   }
 
-  /** One life of the command. */
+  function hear(line: Buffer): void {
+    const said = Line.parse(JSON.parse(line.toString('utf8')));
+    if ('alive' in said) return;
+    for (const one of subscriptions) {
+      if (one.folder !== said.folder || full.has(one)) continue;
+      if ('broken' in said) one.onBroken(said.file);
+      else if (!one.onData({ ...said, data: Buffer.from(said.data, 'latin1') })) hold(one);
+    }
+  }
+
+  /** In JSON, each quote of a record has one more byte. */
+  const longestLine = () => Math.max(0, ...[...subscriptions].map((one) => 2 * one.longestRecord)) + BESIDE_RECORD;
+
+  /** One life of the command; it ends with the first line that it should not have printed. */
   async function follow([python, worker]: [string, string]): Promise<void> {
-    lines = createLines();
+    messages = createMessages();
+    full.clear();
     for (const one of subscriptions) tell(one);
     const silence = new AbortController();
-    let timer = setTimeout(() => silence.abort(), SILENCE_MS);
-    let rest = '';
+    const giveUp = () => silence.abort();
+    let timer = setTimeout(guarded(giveUp, giveUp), SILENCE_MS);
+    const lines = createLines({ longest: longestLine });
     try {
       await commands.run([python, '-I', '-S', worker, '--follow'], {
-        input: lines,
+        input: messages,
         signal: AbortSignal.any([closing.signal, silence.signal]),
-        onOutput(text, from) {
-          if (from !== 'stdout') return;
+        onBytes(bytes) {
           clearTimeout(timer);
-          timer = setTimeout(() => silence.abort(), SILENCE_MS);
-          const parts = (rest + text).split('\n');
-          rest = parts.pop()!;
-          parts.forEach(hear);
+          timer = setTimeout(guarded(giveUp, giveUp), SILENCE_MS);
+          if (!lines.take(bytes, hear))
+            throw new Error('The command that follows journals printed a line without end.');
         },
       });
     } finally {
       clearTimeout(timer);
-      lines.end();
-      lines = undefined;
+      messages.end();
+      messages = undefined;
     }
   }
 
@@ -116,13 +152,17 @@ export function createFollower(commands: Commands): Follower {
   return {
     follow(subscription) {
       subscriptions.add(subscription);
-      if (lines) tell(subscription);
+      if (messages) tell(subscription);
       else void keepFollowing();
       return {
+        goOn() {
+          if (full.delete(subscription)) tell(subscription);
+        },
         stop() {
           subscriptions.delete(subscription);
-          lines?.write({ forget: subscription.folder });
-          if (subscriptions.size === 0) lines?.end();
+          full.delete(subscription);
+          messages?.write({ forget: subscription.folder });
+          if (subscriptions.size === 0) messages?.end();
         },
       };
     },

@@ -2,12 +2,12 @@
  * Reads the journals of packs: as they grow, where the cluster can tell (follow.ts); else by and by, ever less often, so
  * that a task costs few commands however long it takes and however many units it has.
  */
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-
 import type { Batch } from '../batch.ts';
+import { longestRecord } from '../journal.ts';
+import { RunnerProblem } from '../runner.ts';
+import { endsOf } from './bring.ts';
 import type { Cluster } from './cluster.ts';
-import { fetchContents, SEPARATOR_FILE, type Separator } from './fetch.ts';
+import { Silent, type WantedFile } from './fetch.ts';
 import { isFinished } from './packs.ts';
 import { isAway } from './patience.ts';
 import type { Pack, Round } from './rounds.ts';
@@ -18,6 +18,9 @@ const SHARE = 0.25;
 const LONGEST_GAP_MS = 600_000;
 const FIRST_RETRY_MS = 250;
 const LONGEST_RETRY_MS = 8000;
+/** Bytes that have come by themselves and are not taken yet; more are asked for again. */
+const MOST_ARRIVED = 8 * 2 ** 20;
+const MOST_SILENCES = 3;
 
 export interface JournalReader {
   /** Reads what is due, and takes what has come by itself. */
@@ -28,8 +31,8 @@ export interface JournalReader {
   nextMs(): number | undefined;
   /** Reads all of these now; fails when the cluster is away. */
   readAll(packs: Pack[]): Promise<void>;
-  contents(paths: string[]): Promise<Map<string, Buffer>>;
-  separator(round: Round): Promise<Separator>;
+  /** The end of each file, by path; those that are not there are left out. */
+  ends(paths: string[], longest: number): Promise<Map<string, string>>;
   close(): void;
 }
 
@@ -46,57 +49,87 @@ export function createJournalReader({ cluster, batch, work, wake }: Parts): Jour
   let [lastRead, retries, due] = [Date.now(), 0, undefined as number | undefined];
   let wanted: Pack[] = [];
   let arrived: { file: string; offset: number; data: Buffer }[] = [];
+  let [arrivedBytes, silences] = [0, 0];
 
   const placeOf = (round: Round) => cluster.placeOf(round.folder, `${inputs}/round-${round.plan.number}`);
 
-  const separator = async (round: Round): Promise<Separator> => ({
-    path: `${placeOf(round)}/${SEPARATOR_FILE}`,
-    text: await readFile(join(round.folder, SEPARATOR_FILE), 'utf8'),
-  });
-
-  const contents = async (paths: string[]) =>
+  const ends = async (paths: string[], longest: number) =>
     paths.length === 0
-      ? new Map<string, Buffer>()
-      : fetchContents(cluster.commands, await separator(work.rounds[0]!), paths);
+      ? new Map<string, string>()
+      : endsOf(cluster.files, work.rounds[0]!.folder, paths, longest).catch((error: unknown) => {
+          if (error instanceof Silent) return new Map<string, string>();
+          throw error;
+        });
 
-  /** True when something new was read. */
+  /** True when something new was read. A line that is not complete comes again with the next look. */
   async function readAll(packs: Pack[]): Promise<boolean> {
-    const files = packs.flatMap((pack) => pack.journals.filter((one) => !one.finished).map((one) => one.file));
+    const journals = packs.flatMap((pack) => pack.journals.filter((one) => !one.finished));
+    if (journals.length === 0) return false;
     const began = Date.now();
-    const read = await contents(files.map((file) => `${outputs}/${file}`));
-    for (const pack of packs) pack.lookedAt = began;
     let fresh = false;
-    for (const [path, data] of read) {
-      if (await work.take(path.slice(outputs.length + 1), { offset: 0, data })) fresh = true;
+    const wanted = journals.map(({ file, intake }): WantedFile => {
+      return {
+        path: `${outputs}/${file}`,
+        from: intake.offset(),
+        async take(data) {
+          if (await work.take(file, { offset: intake.position(), data })) fresh = true;
+          return intake.problem() === undefined;
+        },
+      };
+    });
+    try {
+      await cluster.files.read(wanted, work.rounds[0]!.folder);
+    } catch (error) {
+      if (error instanceof Silent) bear(error);
+      throw error;
+    } finally {
+      for (const { intake } of journals) intake.forget();
     }
+    for (const pack of packs) pack.lookedAt = began;
     return fresh;
   }
 
-  let following: { stop(): void } | undefined;
+  /** A file system may hang for a while; a pipe in the place of a journal never answers. */
+  function bear(silent: Silent): void {
+    silences += 1;
+    if (silences >= MOST_SILENCES)
+      throw new RunnerProblem(`${silent.message} A task may have put something else there.`);
+  }
+
+  let following: ReturnType<NonNullable<Cluster['follower']>['follow']> | undefined;
   function follow(): void {
     const round = work.rounds[0];
     if (!cluster.follower || following || !round) return;
     const journals = () => work.rounds.flatMap((one) => one.packs.flatMap((pack) => pack.journals));
+    const known = () =>
+      journals().flatMap(({ file, intake }) => (intake.offset() > 0 ? [[file, intake.offset()]] : []));
     following = cluster.follower.follow({
       worker: [cluster.python, `${placeOf(round)}/worker.py`],
       folder: outputs,
-      offsets: () => Object.fromEntries(journals().flatMap(({ file, offset }) => (offset > 0 ? [[file, offset]] : []))),
+      longestRecord: longestRecord(batch.largestOutput),
+      offsets: () => Object.fromEntries(known()) as Record<string, number>,
       onData(piece) {
         arrived.push(piece);
+        arrivedBytes += piece.data.length;
+        wake();
+        return arrivedBytes < MOST_ARRIVED;
+      },
+      onBroken(file) {
+        work.giveUpJournal(file);
         wake();
       },
     });
   }
 
   return {
-    separator,
-    contents,
+    ends,
     readAll: async (packs) => void (await readAll(packs)),
     async take() {
       follow();
       const pieces = arrived;
-      arrived = [];
+      [arrived, arrivedBytes] = [[], 0];
       for (const { file, ...piece } of pieces) await work.take(file, piece);
+      following?.goOn();
       if (due === undefined || Date.now() < due) return;
       due = undefined;
       try {

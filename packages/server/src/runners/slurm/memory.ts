@@ -6,7 +6,7 @@ import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs
 import { join } from 'node:path';
 
 import type { SlurmOptions } from '../../engine/slurm/options.ts';
-import type { UnitEnd } from '../journal.ts';
+import type { UnitEnd } from '../records.ts';
 import type { Again } from './verdict.ts';
 
 /** Units that are submitted together, with the same demands. */

@@ -1,34 +1,17 @@
 /** Takes what the workers of packs wrote, and tells what of it is news for the job. */
-import type { JournalRecord, UnitEnd } from '../journal.ts';
-import type { Deliverer, ToldEnd } from './deliver.ts';
+import type { JournalRecord, ToldEnd, WorkerRecord } from '../records.ts';
+import type { Deliverer } from './deliver.ts';
 import type { Pack, PackJournal } from './rounds.ts';
 
-/** Records of a pack, as far as they are not the same as those of a worker on this machine. */
-export type PackRecord =
-  | Exclude<JournalRecord, UnitEnd>
-  | ToldEnd
-  | { worker: number; host: string; scheduler_job?: number | null; array_job?: number | null }
-  | { finished: true; stopped: boolean; out?: string; err?: string };
+const MOST_CLAIMS = 3;
 
-/** The complete lines in new bytes of a journal, as records; moves its offset. */
-export function newRecords(journal: PackJournal, { offset, data }: { offset: number; data: Buffer }): PackRecord[] {
-  const known = journal.offset - offset;
-  if (known < 0 || known >= data.length) return [];
-  const fresh = data.subarray(known);
-  const end = fresh.lastIndexOf('\n') + 1;
-  journal.offset += end;
-  return fresh
-    .subarray(0, end)
-    .toString('utf8')
-    .split('\n')
-    .flatMap((line) => {
-      try {
-        return line === '' ? [] : [JSON.parse(line) as PackRecord];
-      } catch {
-        // cut off by a crash, and ended by a later worker
-        return [];
-      }
-    });
+/** The complete lines in new bytes of a journal, as records. */
+export function newRecords(
+  { intake }: PackJournal,
+  { offset, data }: { offset: number; data: Buffer },
+): WorkerRecord[] {
+  const known = intake.position() - offset;
+  return known < 0 || known >= data.length ? [] : intake.take(data.subarray(known));
 }
 
 export const isFinished = (pack: Pack) => pack.journals.every((journal) => journal.finished);
@@ -39,7 +22,8 @@ export const isComplete = (pack: Pack) => isFinished(pack) && pack.units.every((
  * counts as missing before somebody has looked for it that long after the end of its job.
  */
 export function isRead(pack: Pack, patienceMs: number): boolean {
-  if (!pack.over) return false;
+  // another job may have it, which the queue has to confirm
+  if (!pack.over || pack.claimed !== null) return false;
   if (isFinished(pack)) return true;
   // a job that was cancelled before it got a node has written nothing
   if (pack.over.kind === 'cancelled' && !pack.ran && pack.started.size === 0) return true;
@@ -73,24 +57,19 @@ export async function takeRecord(
   taking: Taking,
   pack: Pack,
   journal: PackJournal,
-  record: PackRecord,
+  record: WorkerRecord,
 ): Promise<JournalRecord[]> {
   if ('worker' in record) {
     pack.node = record.host;
-    if ('scheduler_job' in record) {
-      pack.schedulerJob = record.scheduler_job ?? pack.schedulerJob;
-      pack.arrayJob = record.array_job ?? record.scheduler_job ?? pack.arrayJob;
-      // the job that was said to be over is another one, which found the pack taken
-      if (pack.over && pack.arrayJob !== null && pack.over.job !== pack.arrayJob) pack.over = undefined;
-    }
+    pack.schedulerJob = record.scheduler_job ?? pack.schedulerJob;
+    if (pack.refusedClaims < MOST_CLAIMS) pack.claimed = record.array_job ?? record.scheduler_job ?? pack.claimed;
   } else if ('end' in record) return takeEnd(taking, pack, record);
   else if ('start' in record) {
     pack.started.set(record.start, record.time);
     return [{ ...record, node: pack.node, scheduler_job: pack.schedulerJob }];
   } else if ('finished' in record) {
     journal.finished = true;
-    const { out = '', err = '' } = record as { out?: string; err?: string };
-    [journal.out, journal.err] = [out, err];
+    [journal.out, journal.err] = [record.out ?? '', record.err ?? ''];
   }
   return [];
 }

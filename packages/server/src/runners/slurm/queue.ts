@@ -5,7 +5,8 @@
  *
  * An error of `squeue` is told as one: it says nothing about any job.
  */
-import { isPassing, type QueuedJobs, readAccounts, readQueue } from '../../engine/slurm/states.ts';
+import { isPassing, type QueuedJobs, readAccounts, readJobId, readQueue } from '../../engine/slurm/states.ts';
+import { guarded } from '../../guard.ts';
 import { capture, type Command, type Commands, HostAway, HostTimeout } from '../../hosts/index.ts';
 
 /** Two questions are never closer than this, however many jobs want to know. */
@@ -22,12 +23,26 @@ export interface SlurmQueue {
   read(ids: readonly number[], withinMs: number): Promise<QueueReading>;
   /** What the accounting of the cluster knows of jobs that the queue has forgotten; nothing where there is none. */
   history(ids: readonly number[]): Promise<QueuedJobs>;
-  /** The id of the job that was submitted with this token; null where the queue has none, undefined where it did not answer. */
-  find(token: string): Promise<number | null | undefined>;
+  /** The ids of the jobs that were submitted with this token; undefined where the queue did not answer. */
+  find(token: string): Promise<number[] | undefined>;
 }
+
+/** As submission.ts makes them. */
+const TOKEN = /^service-[0-9a-f]+$/;
 
 const FORMAT = '%F|%K|%A|%T|%r|%N';
 const UNKNOWN_ID = /Invalid job id specified/i;
+/** What `squeue` says when it does not take its words. */
+const ABOUT_IDS = /invalid|job id|parse|argument/i;
+const MOST_HALVINGS = 60;
+
+/** `refused`: ids that `squeue` does not take at all, and what it said. */
+interface Listing {
+  jobs: QueuedJobs;
+  refused: Map<number, string>;
+}
+
+type Answer = { jobs: QueuedJobs } | { problem: string };
 
 /** What a command printed, or why it did not. */
 async function ask(commands: Commands, command: Command): Promise<{ text: string } | { problem: string }> {
@@ -43,15 +58,32 @@ async function ask(commands: Commands, command: Command): Promise<{ text: string
   }
 }
 
-async function list(commands: Commands, ids: number[]): Promise<{ jobs: QueuedJobs } | { problem: string }> {
-  const texts: string[] = [];
-  for (let start = 0; start < ids.length; start += MOST_IDS) {
-    const which = `--jobs=${ids.slice(start, start + MOST_IDS).join(',')}`;
-    const answer = await ask(commands, ['squeue', '--noheader', '--states=all', `--format=${FORMAT}`, which]);
-    if ('problem' in answer) return answer;
-    texts.push(answer.text);
+const listSome = (commands: Commands, ids: readonly number[]) =>
+  ask(commands, ['squeue', '--noheader', '--states=all', `--format=${FORMAT}`, `--jobs=${ids.join(',')}`]);
+
+/**
+ * Lists jobs. Where `squeue` does not take one of the ids, it says nothing about all the others: then they are asked for in
+ * halves, until the one that is to blame stands alone.
+ */
+async function list(commands: Commands, ids: readonly number[]): Promise<Listing | { problem: string }> {
+  const listing: Listing = { jobs: new Map(), refused: new Map() };
+  const groups: (readonly number[])[] = [];
+  for (let start = 0; start < ids.length; start += MOST_IDS) groups.push(ids.slice(start, start + MOST_IDS));
+  let halvings = 0;
+  for (let group = groups.shift(); group; group = groups.shift()) {
+    const answer = await listSome(commands, group);
+    if ('text' in answer) {
+      for (const [id, job] of readQueue(answer.text)) listing.jobs.set(id, job);
+      continue;
+    }
+    const isAboutIds = !isPassing(answer.problem) && ABOUT_IDS.test(answer.problem);
+    if (!isAboutIds || halvings >= MOST_HALVINGS) return answer;
+    halvings += 1;
+    const middle = Math.ceil(group.length / 2);
+    if (group.length === 1) listing.refused.set(group[0]!, answer.problem);
+    else groups.unshift(group.slice(0, middle), group.slice(middle));
   }
-  return { jobs: readQueue(texts.join('\n')) };
+  return listing;
 }
 
 /** `PrivateData = jobs,usage` keeps jobs from others; `none`, the usual, does not. */
@@ -62,24 +94,23 @@ async function isOpen(commands: Commands): Promise<boolean | undefined> {
   return hidden === undefined ? undefined : !/\b(jobs|all)\b/.test(hidden);
 }
 
-type Listing = Awaited<ReturnType<typeof list>>;
-
 interface Waiting {
   ids: readonly number[];
   due: number;
-  resolve(listing: Listing): void;
+  resolve(answer: Answer): void;
 }
 
 export interface SharedQueue {
   commands: Commands;
   /** Whether this cluster shows everybody the jobs of everybody; false where it does not say. */
   showsAll(): Promise<boolean>;
-  read(ids: readonly number[], withinMs: number): Promise<Listing>;
+  read(ids: readonly number[], withinMs: number): Promise<Answer>;
 }
 
 /** Puts the questions of all who wait into one. */
 export function createSharedQueue(commands: Commands): SharedQueue {
   let waiting: Waiting[] = [];
+  let asking: Waiting[] = [];
   let timer: NodeJS.Timeout | undefined;
   let lastAsked = 0;
 
@@ -88,17 +119,28 @@ export function createSharedQueue(commands: Commands): SharedQueue {
     timer = undefined;
     if (waiting.length === 0) return;
     const due = Math.max(lastAsked + LEAST_GAP_MS, Math.min(...waiting.map((one) => one.due)));
-    timer = setTimeout(() => void answer(), Math.max(0, due - Date.now()));
+    timer = setTimeout(guarded(answer, failAll), Math.max(0, due - Date.now()));
+  }
+
+  /** A defect here is told to those who wait, as any other problem. */
+  function failAll(error: Error): void {
+    for (const one of asking) one.resolve({ problem: error.message });
+    asking = [];
+    schedule();
   }
 
   async function answer(): Promise<void> {
-    const asking = waiting;
+    asking = waiting;
     waiting = [];
     lastAsked = Date.now();
     const ids = [...new Set(asking.flatMap((one) => one.ids))].sort((one, other) => one - other);
     const listing = await list(commands, ids).catch((error: Error) => ({ problem: error.message }));
     lastAsked = Date.now();
-    for (const one of asking) one.resolve(listing);
+    for (const one of asking) {
+      const refused = 'refused' in listing ? one.ids.find((id) => listing.refused.has(id)) : undefined;
+      one.resolve(refused === undefined ? listing : { problem: (listing as Listing).refused.get(refused)! });
+    }
+    asking = [];
     schedule();
   }
 
@@ -153,11 +195,13 @@ export function createSlurmQueue({ shared, username, person }: Parts): SlurmQueu
       return 'text' in answer ? readAccounts(answer.text) : new Map();
     },
     async find(token) {
+      if (!TOKEN.test(token)) throw new Error(`${JSON.stringify(token)} is not a token of the service.`);
       const command = ['squeue', '--noheader', '--states=all', '--format=%F|%k', `--user=${username}`] as const;
       const answer = await ask(commands, command);
       if ('problem' in answer) return undefined;
-      const line = answer.text.split('\n').find((one) => one.trim().endsWith(`|${token}`));
-      return line === undefined ? null : Number(line.split('|')[0]);
+      // a comment is text of the person: only a line that is nothing else than an id and the token counts
+      const ids = answer.text.split('\n').map((line) => /^(\d{1,10})\|(\S+)$/.exec(line.trim()) ?? []);
+      return [...new Set(ids.flatMap(([, id, comment]) => (comment === token ? (readJobId(id!) ?? []) : [])))];
     },
   };
 }

@@ -13,8 +13,8 @@ import { pipeline } from 'node:stream/promises';
 
 import type { SlurmOptions } from '../../engine/slurm/options.ts';
 import { type Batch, unitLines } from '../batch.ts';
-import type { UnitEnd } from '../journal.ts';
-import { newSeparator, SEPARATOR_FILE } from './fetch.ts';
+import { createIntake, type Intake } from '../journal.ts';
+import type { UnitEnd } from '../records.ts';
 import type { RoundPlan } from './memory.ts';
 import type { PackOutcome } from './verdict.ts';
 
@@ -37,8 +37,13 @@ export interface Pack {
   ended: Set<number>;
   held: UnitEnd[];
   node: string | null;
-  /** The scheduler's job that runs this pack, and the array that it is part of, as its worker tells. */
+  /** The scheduler's job that runs this pack, as its worker tells; for people to read. */
   schedulerJob: number | null;
+  /** The array that the worker says it is part of, as long as that is not looked at (standing.ts). */
+  claimed: number | null;
+  /** How often it said so in vain; a worker that does so again is not asked about any more. */
+  refusedClaims: number;
+  /** The array that it is part of, where it is not the one that was submitted last: the scheduler has confirmed it. */
   arrayJob: number | null;
   /** How the scheduler says that a job of it ended, once it does, and since when that is known. */
   over: { job: number; kind: PackOutcome['kind']; since: number } | undefined;
@@ -52,7 +57,8 @@ export interface Pack {
 /** What one worker of a pack writes; a pack has one for each of its nodes. */
 export interface PackJournal {
   file: string;
-  offset: number;
+  intake: Intake;
+  /** Nothing more is to be read. */
   finished: boolean;
   out: string;
   err: string;
@@ -79,8 +85,12 @@ function* slices(units: number[], size: number): Generator<number[]> {
 const unitsOf = (plan: RoundPlan, total: number): number[] =>
   plan.units ?? Array.from({ length: total }, (_, number) => number);
 
-export function roundOf(plan: RoundPlan, batchFolder: string, total: number): Round {
-  const round: Round = { plan, packs: [], folder: join(batchFolder, `round-${plan.number}`) };
+export function roundOf(plan: RoundPlan, { folder, total, largestOutput }: Batch): Round {
+  const round: Round = { plan, packs: [], folder: join(folder, `round-${plan.number}`) };
+  const newIntake = (units: number[]) => {
+    const members = new Set(units);
+    return createIntake({ has: (number) => members.has(number), largestOutput });
+  };
   const nodes = nodesOf(plan.options);
   for (const units of slices(unitsOf(plan, total), plan.tasksPerJob)) {
     const index = round.packs.length;
@@ -91,12 +101,14 @@ export function roundOf(plan: RoundPlan, batchFolder: string, total: number): Ro
       index,
       name,
       units,
-      journals: files.map((file) => ({ file, offset: 0, finished: false, out: '', err: '' })),
+      journals: files.map((file) => ({ file, intake: newIntake(units), finished: false, out: '', err: '' })),
       started: new Map(),
       ended: new Set(),
       held: [],
       node: null,
       schedulerJob: null,
+      claimed: null,
+      refusedClaims: 0,
       arrayJob: null,
       over: undefined,
       lookedAt: 0,
@@ -176,7 +188,6 @@ export async function writeRound(batch: Batch, round: Round, units: UnitIndex): 
   await chmod(path, 0o644);
   await copyFile(WORKER, join(folder, 'worker.py'));
   await chmod(join(folder, 'worker.py'), 0o644);
-  await writeReadable(join(folder, SEPARATOR_FILE), newSeparator());
   const { cpus_per_task, mem } = plan.options;
   await writeReadable(
     join(folder, `round-${plan.number}.json`),

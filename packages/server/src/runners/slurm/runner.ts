@@ -8,20 +8,22 @@
 import { chmod, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { guarded, ignored } from '../../guard.ts';
 import { capture, SudoRefused } from '../../hosts/index.ts';
 import type { Batch } from '../batch.ts';
 import { createBell } from '../bell.ts';
 import { type Following, type Runner, RunnerProblem } from '../runner.ts';
+import { bringFiles } from './bring.ts';
 import type { Cluster } from './cluster.ts';
 import { createDeliverer, type Deliverer } from './deliver.ts';
-import { fetchFiles } from './fetch.ts';
+import { Silent } from './fetch.ts';
 import { createJournalReader, type JournalReader } from './journals.ts';
 import { openMemory, type RoundPlan } from './memory.ts';
 import { isComplete, isFinished, isRead } from './packs.ts';
 import { Interrupted, isAway, pause, patiently } from './patience.ts';
 import { openUnits, type Pack, packPrefix, type Round, roundOf, type UnitIndex, writeRound } from './rounds.ts';
 import { arraysOf, type JobArray, Refused, submitRound, type SubmissionParts } from './submission.ts';
-import { idOf, takeReading } from './standing.ts';
+import { confirmClaims, idOf, takeReading } from './standing.ts';
 import { createWork, mayBegin, type Work } from './work.ts';
 
 const LONGEST_COMMAND_MS = 120_000;
@@ -64,13 +66,13 @@ async function makeFolders({ cluster, batch, signal, say, work }: Running): Prom
 /** Submits a round, or finds it submitted. A refusal of the scheduler fails the units, not the service. */
 async function submit(running: Running, round: Round): Promise<void> {
   const { work, following } = running;
-  const recover = async (array: JobArray) => {
+  const isDone = async (array: JobArray) => {
     const packs = round.packs.slice(array.base, array.base + array.count);
     await patiently(() => running.journals.readAll(packs), running);
-    return packs.find((one) => one.arrayJob !== null)?.arrayJob ?? undefined;
+    return packs.every(isComplete);
   };
   try {
-    const arrays = await submitRound(running, round, recover);
+    const arrays = await submitRound(running, round, isDone);
     running.arrays.push(...arrays);
     await following.onSubmitted?.(idsOf(running.arrays));
   } catch (error) {
@@ -96,7 +98,7 @@ async function beginRound(running: Running, plan: RoundPlan): Promise<void> {
   const { batch, work, units, say } = running;
   const [count, why] = [plan.units?.length ?? 0, plan.attempt > 0 ? ' with more memory or time' : ''];
   if (plan.units) say?.(`${count} ${count === 1 ? 'unit is' : 'units are'} submitted again${why}`);
-  await writeRound(batch, roundOf(plan, batch.folder, batch.total), units);
+  await writeRound(batch, roundOf(plan, batch), units);
   await submit(running, work.begin(plan));
 }
 
@@ -105,10 +107,8 @@ async function errorsOf({ batch, journals }: Running, packs: Pack[]): Promise<Ma
   const pathOf = (pack: Pack) =>
     `${batch.cluster!.taskFolder}/${packPrefix(batch, pack.index)}-slurm-${pack.schedulerJob}.err`;
   const silent = packs.filter((pack) => !isFinished(pack) && pack.schedulerJob !== null);
-  const contents = await journals.contents(silent.map(pathOf));
-  return new Map(
-    silent.map((pack) => [pack, contents.get(pathOf(pack))?.toString('utf8').slice(-LONGEST_ERRORS) ?? '']),
-  );
+  const ends = await journals.ends(silent.map(pathOf), LONGEST_ERRORS);
+  return new Map(silent.map((pack) => [pack, ends.get(pathOf(pack)) ?? '']));
 }
 
 async function settleWhatIsOver(running: Running): Promise<void> {
@@ -130,14 +130,17 @@ async function settleWhatIsOver(running: Running): Promise<void> {
 }
 
 /** Logs that were too long to come with the journals, and those of units that left no outcome. */
-async function bringLogs({ cluster, batch, deliverer, units, journals, work }: Running): Promise<void> {
+async function bringLogs({ cluster, batch, deliverer, units, work, say }: Running): Promise<void> {
   const numbers = [...deliverer.missing];
   if (numbers.length === 0) return;
   const files = numbers.map((number) => ({
     from: `${batch.cluster!.taskFolder}/${units.stem(number)}-log.txt`,
     to: join(batch.taskFolder, `${units.stem(number)}-log.txt`),
   }));
-  await fetchFiles(cluster.commands, await journals.separator(work.rounds[0]!), files);
+  await bringFiles(cluster.files, work.rounds[0]!.folder, files).catch((error: unknown) => {
+    if (!(error instanceof Silent)) throw error;
+    say?.(`Long logs are left on the cluster: ${error.message}`);
+  });
   deliverer.missing.clear();
 }
 
@@ -149,6 +152,7 @@ async function follow(running: Running, ring: ReturnType<typeof createBell>): Pr
   for (;;) {
     if (trouble !== undefined) throw trouble as Error;
     await journals.take();
+    await confirmClaims(running);
     await settleWhatIsOver(running);
     await work.report();
     if (following.leave.aborted) return 'left';
@@ -207,8 +211,8 @@ async function endUnsubmitted(running: Running): Promise<void> {
 
 async function tokenOwner(cluster: Cluster, token: string, leave: AbortSignal): Promise<number | undefined> {
   for (;;) {
-    const id = await cluster.queue.find(token);
-    if (id !== undefined) return id ?? undefined;
+    const ids = await cluster.queue.find(token);
+    if (ids) return ids[0];
     await pause(cluster.pollMs, leave);
   }
 }
@@ -250,7 +254,8 @@ async function run(cluster: Cluster, batch: Batch, following: Following): Promis
     arrays: [],
     lastChange: Date.now(),
   };
-  for (const one of [following.stop, following.leave]) one.addEventListener('abort', ring.wake);
+  const guardedWake = guarded(ring.wake, ignored);
+  for (const one of [following.stop, following.leave]) one.addEventListener('abort', guardedWake);
   try {
     await unlessStopped(running, () => start(running));
     return await follow(running, ring);
@@ -258,7 +263,7 @@ async function run(cluster: Cluster, batch: Batch, following: Following): Promis
     if (error instanceof Interrupted && following.leave.aborted) return 'left';
     throw error instanceof SudoRefused ? new RunnerProblem(error.message) : error;
   } finally {
-    for (const one of [following.stop, following.leave]) one.removeEventListener('abort', ring.wake);
+    for (const one of [following.stop, following.leave]) one.removeEventListener('abort', guardedWake);
     running.journals.close();
     await units.close();
   }
@@ -271,8 +276,8 @@ async function endBatch(cluster: Cluster, folder: string): Promise<void> {
   const ids = new Map(entries.flatMap((one) => ('submitted' in one ? [[one.submitted.token, one.submitted.id]] : [])));
   for (const entry of entries) {
     if (!('intent' in entry) || ids.has(entry.intent.token)) continue;
-    const id = await cluster.queue.find(entry.intent.token);
-    if (id) ids.set(entry.intent.token, id);
+    const [id] = (await cluster.queue.find(entry.intent.token)) ?? [];
+    if (id !== undefined) ids.set(entry.intent.token, id);
   }
   await cancel({ cluster }, [...ids.values()]);
 }

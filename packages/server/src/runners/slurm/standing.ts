@@ -54,6 +54,28 @@ function takeElement({ pack, id }: Submitted, { jobId, state, node }: QueuedElem
   if (finished) pack.over = { job: id, kind, since: Date.now() };
 }
 
+/**
+ * A worker says which job it runs in. Where that is not the one that was submitted last, it may be an earlier one whose
+ * `sbatch` lost its answer, or anything that a task made up: only what the queue shows with our token counts.
+ */
+export async function confirmClaims({ cluster, work, arrays }: Parts): Promise<void> {
+  const found = new Map<string, number[] | undefined>();
+  for (const pack of work.open().filter(({ claimed }) => claimed !== null)) {
+    const array = arrayOf(arrays, pack);
+    if (!array) continue;
+    const known = pack.claimed === array.id || pack.claimed === pack.arrayJob;
+    if (!known && !found.has(array.token)) found.set(array.token, await cluster.queue.find(array.token));
+    const ids = found.get(array.token);
+    // not answered: it is asked again
+    if (!known && ids === undefined) continue;
+    if (known || ids!.includes(pack.claimed!)) pack.arrayJob = pack.claimed;
+    else pack.refusedClaims += 1;
+    pack.claimed = null;
+    // the job that was said to be over is another one, which found the pack taken
+    if (pack.over && pack.arrayJob !== null && pack.over.job !== pack.arrayJob) pack.over = undefined;
+  }
+}
+
 /** What the queue has forgotten. */
 async function askHistory({ cluster }: Parts, forgotten: Submitted[]): Promise<void> {
   if (forgotten.length === 0) return;

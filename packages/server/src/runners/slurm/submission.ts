@@ -119,9 +119,9 @@ async function submitArray(parts: SubmissionParts, script: string, token: string
   const { cluster, signal, say } = parts;
   for (let [wait, told] = [RETRY_MS, false]; ; wait = Math.min(2 * wait, LONGEST_RETRY_MS)) {
     if (signal.aborted) throw new Interrupted();
-    const known = tried ? await cluster.queue.find(token) : null;
-    if (known) return known;
-    if (known === null) {
+    const known = tried ? await cluster.queue.find(token) : [];
+    if (known?.[0] !== undefined) return known[0];
+    if (known) {
       const id = await sbatch(parts, script, token);
       if (id !== undefined) return id;
       tried = true;
@@ -132,11 +132,11 @@ async function submitArray(parts: SubmissionParts, script: string, token: string
   }
 }
 
-/** `recover` finds the id of a job that has come to run, in what its workers wrote. */
+/** `isDone` tells of one that may have been submitted whether all of it has run, whatever its id was. */
 export async function submitRound(
   parts: SubmissionParts,
   round: Round,
-  recover: (array: JobArray) => Promise<number | undefined>,
+  isDone: (array: JobArray) => Promise<boolean>,
 ): Promise<JobArray[]> {
   const { memory, cluster, batch, signal, say } = parts;
   const before = arraysOf(memory, round);
@@ -160,8 +160,8 @@ export async function submitRound(
     if (array.id !== undefined) continue;
     const script = await scriptOf(parts, round, inputs, array);
     if (!known) memory.add({ intent: { round: array.round, base, count, token: array.token } });
-    array.id = known && (await recover(array));
-    array.id ??= await submitArray(parts, script, array.token, known !== undefined);
+    if (known && (await isDone(array))) continue;
+    array.id = await submitArray(parts, script, array.token, known !== undefined);
     memory.add({ submitted: { token: array.token, id: array.id } });
     say?.(`Slurm job ${array.id}: ${count === 1 ? '1 job' : `an array of ${count} jobs`}`);
   }

@@ -5,7 +5,7 @@
  * submitted once more, as long as each round gets further. A unit that was killed for memory or time runs again only
  * where its task asks for it (`retries`).
  */
-import type { UnitEnd } from '../journal.ts';
+import type { UnitEnd } from '../records.ts';
 import { type EndKind, endWords } from '../../engine/slurm/states.ts';
 
 export interface PackOutcome {

@@ -7,12 +7,13 @@ import { executorError } from '../../engine/slurm/executor-error.ts';
 import { retryOptions } from '../../engine/slurm/retry.ts';
 import type { SlurmOptions } from '../../engine/slurm/options.ts';
 import type { Batch } from '../batch.ts';
-import type { JournalRecord, UnitEnd } from '../journal.ts';
+import { strangeWords } from '../journal.ts';
+import type { JournalRecord, UnitEnd } from '../records.ts';
 import type { Following } from '../runner.ts';
 import type { Deliverer } from './deliver.ts';
 import type { AgainEntry, Entry, Memory, RoundPlan } from './memory.ts';
 import { newRecords, takeRecord } from './packs.ts';
-import { type Pack, packPrefix, type Round, roundOf } from './rounds.ts';
+import { type Pack, type PackJournal, packPrefix, type Round, roundOf } from './rounds.ts';
 import { type PackOutcome, settlePack, unbegun } from './verdict.ts';
 
 const MOST_ROUNDS = 20;
@@ -30,6 +31,8 @@ export interface Work {
   open(): Pack[];
   /** New bytes of the journal of a worker; false when they say nothing new. */
   take(file: string, piece: { offset: number; data: Buffer }): Promise<boolean>;
+  /** What is in it is nothing that a worker writes: the scheduler alone tells how its units ended. */
+  giveUpJournal(file: string): void;
   /** These packs are over; `kind` is how the scheduler says that each ended. */
   settle(over: readonly PackEnd[], now: number): Promise<void>;
   /** All units of a round that could not be submitted have failed. */
@@ -56,11 +59,12 @@ export function createWork({ batch, memory, deliverer, following }: WorkParts): 
   let again: AgainEntry[] = [];
   let news: JournalRecord[] = [];
   let complained = false;
+  let strange = 0;
 
   const stopped = () => following.stop.aborted;
 
   function addRound(plan: RoundPlan): Round {
-    const round = roundOf(plan, batch.folder, batch.total);
+    const round = roundOf(plan, batch);
     rounds.push(round);
     for (const pack of round.packs) {
       packNamed.set(pack.name, pack);
@@ -101,6 +105,19 @@ export function createWork({ batch, memory, deliverer, following }: WorkParts): 
       return true;
     },
   };
+
+  function giveUpJournal(journal: PackJournal): void {
+    if (journal.finished) return;
+    journal.finished = true;
+    following.say?.(journal.intake.problem() ?? 'The journal of some tasks could not be read any further');
+  }
+
+  /** Lines that nobody wrote who should have. */
+  function tellStrange(): void {
+    const count = [...packOf.values()].reduce((sum, { journal }) => sum + journal.intake.strange(), 0);
+    if (count > strange) following.say?.(strangeWords(count));
+    strange = count;
+  }
 
   /** The first scheduler job with something to say counts. */
   function complain(text: string | null): void {
@@ -165,9 +182,15 @@ export function createWork({ batch, memory, deliverer, following }: WorkParts): 
     async take(file, piece) {
       const known = packOf.get(file);
       if (!known) return false;
-      const records = newRecords(known.journal, piece);
-      for (const record of records) news.push(...(await takeRecord(taking, known.pack, known.journal, record)));
+      const { pack, journal } = known;
+      const records = newRecords(journal, piece);
+      for (const record of records) news.push(...(await takeRecord(taking, pack, journal, record)));
+      if (journal.intake.problem() !== undefined) giveUpJournal(journal);
       return records.length > 0;
+    },
+    giveUpJournal(file) {
+      const known = packOf.get(file);
+      if (known) giveUpJournal(known.journal);
     },
     async settle(over, now) {
       const settled = [];
@@ -204,6 +227,7 @@ export function createWork({ batch, memory, deliverer, following }: WorkParts): 
       return addRound(plan);
     },
     async report() {
+      tellStrange();
       if (news.length === 0) return;
       const records = news;
       news = [];

@@ -2,6 +2,7 @@
 import { dirname, isAbsolute, join } from 'node:path';
 
 import { type Manifest, MANIFEST_FILE } from '@service/contract';
+import { z } from 'zod';
 
 import { normalisedName } from '../package-index.ts';
 import { readManifest } from '../manifest.ts';
@@ -15,17 +16,24 @@ files = [str(distribution.locate_file(f)) for f in (distribution.files or []) if
 print(json.dumps({"name": distribution.metadata["Name"], "root": str(distribution.locate_file("")), "manifests": files}))
 `;
 
-interface Found {
-  name: string;
-  root: string;
-  manifests: string[];
-}
+const Found = z.object({ name: z.string(), root: z.string(), manifests: z.array(z.string()) });
 
 /** All packages with their versions, as the environment can be built again from. */
 export async function freeze(run: Run, venv: string): Promise<string> {
   return run.command([join(venv, 'bin/python'), '-m', 'pip', 'freeze', '--all', '--disable-pip-version-check'], {
     quiet: true,
   });
+}
+
+/** What a package runs when Python starts may print, too. */
+function readFound(output: string): z.output<typeof Found> {
+  try {
+    return Found.parse(JSON.parse(output.trim().split('\n').at(-1)!));
+  } catch {
+    throw new StepFailed(
+      'Python did not say where the files of the package are. Does the package print when it is loaded?',
+    );
+  }
 }
 
 /** The manifest of an installed package and the folder that its executables are relative to. */
@@ -37,7 +45,7 @@ export async function findManifest(
   const output = await run.command([join(venv, 'bin/python'), '-I', '-c', FIND, pkgName, MANIFEST_FILE], {
     quiet: true,
   });
-  const found = JSON.parse(output.trim().split('\n').at(-1)!) as Found;
+  const found = readFound(output);
   if (normalisedName(found.name) !== pkgName) {
     throw new StepFailed(`The installed package is called ${found.name}, and ${pkgName} was asked for.`);
   }

@@ -8,6 +8,7 @@
  */
 import type { ActivityStep } from '@service/contract';
 
+import { guarded, ignored } from '../../guard.ts';
 import type { Host, ProcessHandle } from '../../hosts/index.ts';
 import { withoutCredentials } from '../../settings/index.ts';
 import { type Level, logLine } from '../activity-log.ts';
@@ -54,6 +55,9 @@ export interface RunOptions {
   now?: () => Date;
 }
 
+/** Of what a command prints that is data. */
+const LONGEST_OUTPUT = 8 * 2 ** 20;
+const LONGEST_LAST_LINE = 10_000;
 const SAVE_EVERY_MS = 1000;
 const LONGEST_BEGINNING = 200_000;
 const LONGEST_END = 600_000;
@@ -92,6 +96,8 @@ function createLog(text: string, leftOut: (characters: number) => string) {
 export const shown = (command: readonly string[]) =>
   command.map((part) => (/^[\w@%+=:,./[\]-]+$/.test(part) ? part : JSON.stringify(part))).join(' ');
 
+const nameOf = (command: readonly [string, ...string[]]) => command[0].split('/').at(-1);
+
 export function createRun(options: RunOptions): Run {
   const { host, name: subject, remember, save, startsOver = () => false } = options;
   const now = options.now ?? (() => new Date());
@@ -116,10 +122,11 @@ export function createRun(options: RunOptions): Run {
     return saved;
   };
   const soon = () => {
-    timer ??= setTimeout(() => {
+    const storeNow = () => {
       timer = undefined;
-      void store();
-    }, SAVE_EVERY_MS);
+      return store();
+    };
+    timer ??= setTimeout(guarded(storeNow, ignored), SAVE_EVERY_MS);
   };
   const write = (line: string, level: Level) => {
     for (const one of line.split('\n')) log.add(logLine(now(), subject, level, one));
@@ -184,7 +191,7 @@ export function createRun(options: RunOptions): Run {
     async command(command, { quiet, ...rest } = {}) {
       say(`$ ${shown(command)}`);
       let output = '';
-      let everything = '';
+      let end = '';
       const done = await host.run(command, {
         // Python looks for modules in the current folder, so that must not be anybody's home
         cwd: '/',
@@ -192,17 +199,18 @@ export function createRun(options: RunOptions): Run {
         ...rest,
         onStart: remember,
         onOutput: (text, from) => {
-          everything += text;
-          if (from === 'stdout') output += text;
+          end = (end + text).slice(-LONGEST_LAST_LINE);
+          if (from === 'stdout' && output.length <= LONGEST_OUTPUT) output += text;
+          if (quiet && output.length > LONGEST_OUTPUT) throw new StepFailed(`${nameOf(command)} printed too much.`);
           if (!quiet || from === 'stderr') show(text, from);
         },
       });
       showRest();
       await remember(null);
       if (done.code === 0) return output;
-      const last = everything.trim().split('\n').at(-1) ?? '';
+      const last = end.trim().split('\n').at(-1) ?? '';
       const how = done.signal === null ? `ended with ${done.code}` : `was ended by ${done.signal}`;
-      throw new StepFailed(`${command[0].split('/').at(-1)} ${how}: ${withoutCredentials(last)}`);
+      throw new StepFailed(`${nameOf(command)} ${how}: ${withoutCredentials(last)}`);
     },
     async close(failure) {
       if (failure !== undefined) await fail(failure);

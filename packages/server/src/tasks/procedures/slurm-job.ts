@@ -42,6 +42,10 @@ const SILENCE_MS = 30 * 60_000;
 /** A file written on a node may be seen elsewhere only after a while. */
 const MARKER_MS = 30_000;
 const LOOK_FOR_MARKER_MS = 500;
+/** Of what a job prints: read at a time, and read at all. */
+const LARGEST_STEP = 2 ** 20;
+const LARGEST_OUTPUT = 64 * 2 ** 20;
+const LONGEST_LAST_LINE = 10_000;
 /** How long a job takes to go after scancel, at most. */
 const CANCEL_MS = 60_000;
 
@@ -72,6 +76,8 @@ async function untilAnswered<T>(run: Run, { pollMs, signal }: SlurmPlace, what: 
 }
 
 const QUEUE = ['squeue', '--noheader', '--format=%i %T'] as const;
+/** A job, or an element of an array. */
+const JOB_ID = /^\d{1,10}(_\S+)?$/;
 
 type Seen = Exclude<Sighting, { is: 'unknown' }>;
 
@@ -81,11 +87,14 @@ const look = (run: Run, slurm: SlurmPlace, id: string): Promise<Seen> =>
     return seen.is === 'unknown' ? { why: seen.why } : { answer: seen };
   });
 
-/** The jobs of this name that are not over. */
+/** The jobs of this name that are not over. Somebody else may have given a job of theirs the same name. */
 const jobsCalled = (run: Run, slurm: SlurmPlace): Promise<string[]> =>
   untilAnswered<string[]>(run, slurm, async () => {
-    const { code, stdout, stderr } = await ask(run, [...QUEUE, `--name=${slurm.name}`]);
-    if (code === 0) return { answer: stdout.split('\n').flatMap((line) => line.trim().split(/\s+/)[0] || []) };
+    const { code, stdout, stderr } = await ask(run, [...QUEUE, '--me', `--name=${slurm.name}`]);
+    if (code === 0) {
+      const ids = stdout.split('\n').map((line) => line.trim().split(/\s+/)[0]!);
+      return { answer: ids.filter((id) => JOB_ID.test(id)) };
+    }
     if (isPassing(stderr)) return { why: lastLine(stderr) };
     throw new StepFailed(`squeue ended with ${code}: ${lastLine(stderr)}`);
   });
@@ -117,23 +126,35 @@ async function submit(run: Run, slurm: SlurmPlace, script: string): Promise<stri
   });
 }
 
-/** Hands on what a growing file holds beyond what was read before. */
+/** Prints the next bytes of the file `$1`, from `$2` on, at most `$3`. What is no file, such as a pipe, has none. */
+const PRINT = 'test -f "$1" || exit 0; tail -c "+$2" -- "$1" | head -c "$3"';
+
+/** Hands on what a growing file holds beyond what was read before, up to a limit. */
 function followed(run: Run, file: string) {
   const decoder = new StringDecoder('utf8');
   let read = 0;
   let last = '';
+
+  /** True when there may be more already. */
+  async function readStep(): Promise<boolean> {
+    const words = [file, String(read + 1), String(LARGEST_STEP)];
+    const { code, stdout } = await capture(run.host, ['/bin/sh', '-c', PRINT, 'print', ...words], {
+      cwd: '/',
+      timeoutMs: LONGEST_ANSWER_MS,
+    });
+    if (code !== 0 || stdout.length === 0) return false;
+    read += stdout.length;
+    const text = decoder.write(stdout);
+    run.show(text, file);
+    last = lastLine(text.slice(-LONGEST_LAST_LINE)) || last;
+    if (read >= LARGEST_OUTPUT) run.say(`It prints more than is kept here. All of it is in ${file}`);
+    return stdout.length === LARGEST_STEP;
+  }
+
   return {
     lastLine: () => last,
     async more() {
-      const { code, stdout } = await capture(run.host, ['tail', '-c', `+${read + 1}`, '--', file], {
-        cwd: '/',
-        timeoutMs: LONGEST_ANSWER_MS,
-      });
-      if (code !== 0 || stdout.length === 0) return;
-      read += stdout.length;
-      const text = decoder.write(stdout);
-      run.show(text, file);
-      last = lastLine(text) || last;
+      while (read < LARGEST_OUTPUT && (await readStep()));
     },
   };
 }

@@ -1,6 +1,7 @@
 /** When a pack counts as read. */
 import { describe, expect, it } from 'vitest';
 
+import type { Batch } from '../../../src/runners/index.ts';
 import { isRead } from '../../../src/runners/slurm/packs.ts';
 import { type Pack, roundOf } from '../../../src/runners/slurm/rounds.ts';
 
@@ -9,7 +10,8 @@ const ENDED = 1_000_000;
 
 function pack(more: Partial<Pack> = {}): Pack {
   const plan = { number: 0, attempt: 0, options: {} as never, tasksPerJob: 2, parallel: 1, units: null };
-  return { ...roundOf(plan, '/batch', 2).packs[0]!, ...more };
+  const batch = { folder: '/batch', total: 2, largestOutput: 1000 } as Batch;
+  return { ...roundOf(plan, batch).packs[0]!, ...more };
 }
 
 const over = (kind: 'completed' | 'cancelled' = 'completed') => ({ job: 7, kind, since: ENDED });
@@ -27,6 +29,11 @@ describe('a pack is read', () => {
     ],
     [true, 'at once when it was cancelled before it had a node', { over: over('cancelled') }],
     [false, 'not at once when it was cancelled at work', { ...begun, over: over('cancelled') }],
+    [
+      false,
+      'not while its worker says that another job has it, and the queue has not been asked',
+      { ...begun, over: over(), lookedAt: ENDED + PATIENCE, claimed: 8 },
+    ],
   ])('%s: %s', (expected, _, more) => {
     expect(isRead(pack(more), PATIENCE)).toBe(expected);
   });

@@ -1,0 +1,57 @@
+/** Jobs that attack the service through what it reads of them, beside honest ones, on a real cluster. */
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
+
+import { attacks, besideHostileJobs, expectUnharmed } from '../support/hostile.ts';
+import type { House } from '../support/house.ts';
+import { type ClusterType, openClusterHouse } from './support/cluster-house.ts';
+import { must } from './support/place.ts';
+
+const TYPES: ClusterType[] = ['slurm_sudo', 'slurm_ssh'];
+const NOT_OURS = expect.stringContaining('not written by the service and left out');
+
+describe.each(TYPES)('%s', (type) => {
+  let house: House;
+  let pid: number;
+  beforeAll(async () => {
+    house = await openClusterHouse({ type });
+    pid = house.server().process.pid!;
+  });
+  afterAll(() => house.close());
+
+  it('hostile jobs end, honest ones beside them end as they should, and the service goes on', async () => {
+    onTestFailed(() => console.error(house.output()));
+    const gate = join(house.lab.root, 'gate');
+    const open = () => {
+      writeFileSync(gate, '');
+      chmodSync(gate, 0o644);
+    };
+    const meta_parallel = { tasks_per_job: 4, parallel_tasks_per_job: 4, mem: 100 };
+    const { honest, hostile } = await besideHostileJobs(house, attacks, { meta_parallel, seconds: 110, gate, open });
+    expect(honest.map(({ status }) => status)).toEqual(['done', 'done']);
+    expect(Object.keys(hostile)).toEqual(attacks);
+    expect(hostile).toMatchObject({ forged: { status: 'done', log: NOT_OURS }, deep: { status: 'failed' } });
+    await expectUnharmed(house, pid);
+  }, 300_000);
+});
+
+describe('a login shell that prints without end', () => {
+  it('fails what is asked of this account, in words, and nothing else', async () => {
+    const home = (await must(['sh', '-c', 'eval echo ~alice'])).trim();
+    const house = await openClusterHouse({ type: 'slurm_ssh' });
+    const pid = house.server().process.pid!;
+    try {
+      writeFileSync(join(home, '.bashrc'), 'yes "hello from my shell"\n');
+      const flow = await house.lab.workflow([{ type: 'parallel', plan: { '*': {} } }]);
+      const { status, text } = await house.lab.submit(flow, await house.lab.dataset(['a']));
+      expect(status).toBe(422);
+      expect(text).toContain('its login scripts print without end');
+      await expectUnharmed(house, pid);
+    } finally {
+      await must(['rm', '-f', join(home, '.bashrc')]);
+      await house.close();
+    }
+  });
+});
