@@ -170,10 +170,11 @@ describe('a token', () => {
 it('a thousand unknown tokens cost one read of an index each, and those of no shape none', async () => {
   const unknown = (number: number) => `svc_${String(number).padStart(43, 'x')}`;
   const statements = await statementsOf(async () => {
-    const answers = await Promise.all(
-      Array.from({ length: 1000 }, (_, number) => service.withToken(unknown(number)).get(ME)),
-    );
-    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([401]));
+    for (let round = 0; round < 10; round++) {
+      const numbers = Array.from({ length: 100 }, (_, number) => 100 * round + number);
+      const answers = await Promise.all(numbers.map((number) => service.withToken(unknown(number)).get(ME)));
+      expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([401]));
+    }
   });
   expect(statements.length).toBeLessThanOrEqual(1000);
   expect(await statementsOf(() => service.withToken('svc_short').get(ME))).toEqual([]);

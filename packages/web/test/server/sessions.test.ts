@@ -183,7 +183,7 @@ describe('the page guard', () => {
     const cookie = await session(web, MEMBER);
     const response = await web.get('/profile/token', cookie);
     expect(response.headers.get('content-type')).toMatch(/^text\/plain/);
-    expect(cookie.cookie).toBe(`fastapiusersauth=${await response.text()}`);
+    expect(cookie.cookie.split('; ')).toContain(`fastapiusersauth=${await response.text()}`);
   });
 });
 
@@ -248,7 +248,7 @@ describe('impersonation', () => {
 
     const returned = await web.post('/auth/login?/return', {}, cookieHeader(both));
     expect([returned.status, returned.headers.get('location')]).toEqual([302, '/v2/admin']);
-    expect(cookiesOf(returned)).toEqual(own);
+    expect(cookiesOf(returned)).toEqual({ fastapiusersauth: own['fastapiusersauth'] });
     expect(returned.headers.getSetCookie().some((line) => line.startsWith('fastapiusersauth_own=;'))).toBe(true);
   });
 
