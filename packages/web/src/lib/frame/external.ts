@@ -1,6 +1,8 @@
 /** Accounts of elsewhere: how they are called, and the way to them and back. */
 import { PUBLIC_OAUTH_CLIENT_NAME } from '$app/env/public';
 
+import { route } from '../route.ts';
+
 const KNOWN: Record<string, string> = { github: 'GitHub', google: 'Google' };
 
 /** Undefined where no external account is set up. */
@@ -9,7 +11,7 @@ export const externalName = (): string | undefined =>
 
 /** Where to go after it; the provider brings people back to an address without it. */
 export const NEXT_COOKIE = 'service_next';
-export const NEXT_PATH = '/auth/login';
+export const NEXT_PATH = route.signIn();
 const NEXT_SECONDS = 900;
 
 const rememberNext = (next: string | undefined) => {

@@ -1,4 +1,6 @@
 /** What the error page says: what could not be shown, why, and what helps. */
+import { route as addressOf } from '../route.ts';
+
 interface Failure {
   title: string;
   /** Where there is more to say than the service said. */
@@ -28,8 +30,9 @@ const subjectOf = (route: string | null) => SUBJECTS.find(([one]) => one.test(ro
 function above(pathname: string): Failure['up'] {
   const project = /^\/v2\/projects\/\d+(?=\/)/.exec(pathname)?.[0];
   if (project !== undefined) return { name: 'the project', href: project };
-  if (pathname.startsWith('/v2/admin/')) return { name: 'the admin area', href: '/v2/admin' };
-  if (pathname.startsWith('/v2/projects/')) return { name: 'projects', href: '/v2/projects' };
+  if (pathname.startsWith(`${addressOf.admin.overview()}/`))
+    return { name: 'the admin area', href: addressOf.admin.overview() };
+  if (pathname.startsWith(`${addressOf.projects()}/`)) return { name: 'projects', href: addressOf.projects() };
   return undefined;
 }
 
@@ -49,7 +52,12 @@ export function failureOf({ status, route, pathname, user }: Given): Failure {
   if (status === 404) return { title: `${subject} is not there, or not any more`, retry: false, ...rest };
   if (status === 403 && user?.is_superuser && user.profile_id === null) {
     const hint = 'You have no profile yet, and this page needs one. Give yourself one in the admin area, under Users.';
-    return { title: `${subject} cannot be shown`, hint, retry: true, up: { name: 'users', href: '/v2/admin/users' } };
+    return {
+      title: `${subject} cannot be shown`,
+      hint,
+      retry: true,
+      up: { name: 'users', href: addressOf.admin.users() },
+    };
   }
   if (status === 403) return { title: `${subject} is not open to you`, retry: false, ...rest };
   if (status === 0 || status === 502 || status === 503 || status === 504)

@@ -1,5 +1,6 @@
 /** What Ctrl K finds: things of the service by their name, and pages of this client. */
 import type { Answer } from '../api/client.ts';
+import { route } from '../route.ts';
 
 export type Found = Answer<'projects.search'>[number];
 type Kind = Found['kind'];
@@ -27,20 +28,22 @@ const KINDS: [kind: Kind, name: string, icon: string][] = [
 ];
 
 /** The page of a thing. Tasks have no page of their own: the table shows them by name. */
-export function addressOfFound({ kind, id, name, project_id }: Found): string {
+export function addressOfFound({ kind, id, name, project_id: project }: Found): string {
+  // datasets, workflows and jobs that are found always are in a project
+  const project_id = project!;
   switch (kind) {
     case 'project':
-      return `/v2/projects/${id}`;
+      return route.project({ project_id: id });
     case 'dataset':
-      return `/v2/projects/${project_id}/datasets/${id}`;
+      return route.dataset({ project_id, dataset_id: id });
     case 'workflow':
-      return `/v2/projects/${project_id}/workflows/${id}`;
+      return route.workflow({ project_id, workflow_id: id });
     case 'job':
-      return `/v2/projects/${project_id}/jobs/${id}`;
+      return route.job({ project_id, job_id: id });
     case 'task':
-      return `/v2/tasks?text=${encodeURIComponent(name)}`;
+      return route.tasks({ text: name });
     case 'template':
-      return `/v2/templates?template_id=${id}`;
+      return route.templates({ template_id: id });
   }
 }
 
@@ -69,17 +72,17 @@ export const groupsOf = (found: readonly Found[]): Group[] =>
 const page = (name: string, href: string, note: string): Hit => ({ name, href, note, icon: 'right' });
 
 const PAGES = [
-  page('Projects', '/v2/projects', ''),
-  page('Datasets', '/v2/datasets', 'of all projects'),
-  page('Templates', '/v2/templates', 'workflows to begin with'),
-  page('Tasks', '/v2/tasks', 'that workflows can use'),
-  page('Task packages', '/v2/tasks/management', 'collect, share, switch off'),
-  page('Jobs', '/v2/jobs', 'of all projects'),
-  page('My profile', '/profile', 'token, notices, Slurm accounts'),
-  page('Test job submission', '/healthcheck', ''),
+  page('Projects', route.projects(), ''),
+  page('Datasets', route.datasets(), 'of all projects'),
+  page('Templates', route.templates(), 'workflows to begin with'),
+  page('Tasks', route.tasks(), 'that workflows can use'),
+  page('Task packages', route.taskPackages(), 'collect, share, switch off'),
+  page('Jobs', route.jobs(), 'of all projects'),
+  page('My profile', route.profile(), 'token, notices, Slurm accounts'),
+  page('Test job submission', route.healthcheck(), ''),
 ];
-const GUIDE = page('User guide', '/help', '');
-const ADMIN = page('Admin area', '/v2/admin', '');
+const GUIDE = page('User guide', route.help(), '');
+const ADMIN = page('Admin area', route.admin.overview(), '');
 
 /** Pages of the client whose name or note has the text; all of them for no text. */
 export function pagesNamed(text: string, { isAdmin, hasGuide }: { isAdmin: boolean; hasGuide: boolean }): Group[] {

@@ -1,6 +1,7 @@
 /** The jobs that somebody started and that still run: how many, and what to tell when one of them ends elsewhere. */
 import type { Job } from '@service/contract';
 
+import { route } from '../route.ts';
 import { jobState, type State } from '../ui/status.ts';
 
 /** What has to be known of a running job to tell of its end. */
@@ -18,8 +19,10 @@ export const gone = (before: readonly RunningJob[], now: readonly RunningJob[]):
 
 /** The page shows the job itself, so that a notice would say it twice. */
 export function isShown(pathname: string, job: Pick<Job, 'id' | 'project_id' | 'workflow_id'>): boolean {
-  const project = `/v2/projects/${job.project_id}`;
-  return pathname === `${project}/jobs/${job.id}` || pathname === `${project}/workflows/${job.workflow_id}`;
+  const { project_id, workflow_id } = job;
+  if (project_id === null) return false;
+  const workflow = workflow_id === null ? undefined : route.workflow({ project_id, workflow_id });
+  return pathname === route.job({ project_id, job_id: job.id }) || pathname === workflow;
 }
 
 export interface JobNotice {
@@ -39,6 +42,6 @@ export function noticeOf(job: Omit<Job, 'log'>): JobNotice {
     state,
     words: `Job ${job.id} ${ends[state.look] ?? 'has ended'}`,
     note: `${job.workflow_dump.name} on ${job.dataset_dump.name}`,
-    href: `/v2/projects/${job.project_id}/jobs/${job.id}`,
+    href: route.job({ project_id: job.project_id!, job_id: job.id }),
   };
 }

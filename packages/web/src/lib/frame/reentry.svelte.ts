@@ -8,9 +8,10 @@ import { redirect } from '@sveltejs/kit';
 
 import { ApiProblem } from '../api/problem.ts';
 import { onSessionEnd } from '../api/session.ts';
+import { route } from '../route.ts';
 
 const GIVEN_UP = 'Your session has ended, and nothing was sent. Sign in again to go on.';
-const LOGIN = '/auth/login';
+const LOGIN = route.signIn();
 const NO_ANSWER = 'The service does not answer. Try again in a minute.';
 
 interface Waiting {

@@ -1,4 +1,6 @@
 /** The sections of the client, as the bar on top names them. */
+import { route } from '../route.ts';
+
 export interface Section {
   name: string;
   path: string;
@@ -7,12 +9,12 @@ export interface Section {
 }
 
 export const SECTIONS: Section[] = [
-  { name: 'Projects', path: '/v2/projects' },
-  { name: 'Datasets', path: '/v2/datasets' },
-  { name: 'Templates', path: '/v2/templates' },
-  { name: 'Tasks', path: '/v2/tasks' },
-  { name: 'Jobs', path: '/v2/jobs' },
-  { name: 'Admin', path: '/v2/admin', admin: true },
+  { name: 'Projects', path: route.projects() },
+  { name: 'Datasets', path: route.datasets() },
+  { name: 'Templates', path: route.templates() },
+  { name: 'Tasks', path: route.tasks() },
+  { name: 'Jobs', path: route.jobs() },
+  { name: 'Admin', path: route.admin.overview(), admin: true },
 ];
 
 /** The section that a page belongs to: what lies below counts too, what only begins alike does not. */

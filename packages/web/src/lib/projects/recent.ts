@@ -1,6 +1,7 @@
 /** What happened lately: jobs of the reader's projects, and what the reader did with packages of tasks. */
 import type { Activity, Job, ProjectInList } from '@service/contract';
 
+import { route } from '../route.ts';
 import { formatAgo, formatDuration } from '../ui/format.ts';
 import { jobState, type State } from '../ui/status.ts';
 
@@ -53,7 +54,7 @@ function ofJob(job: RecentJob, reader: string, now: number): Happening {
     key: `job-${job.id}`,
     state,
     subject: `Job ${job.id}`,
-    href: job.project_id === null ? undefined : `/v2/projects/${job.project_id}/jobs/${job.id}`,
+    href: job.project_id === null ? undefined : route.job({ project_id: job.project_id, job_id: job.id }),
     words: jobWords(job, state, reader),
     detail: [job.project_dump.name, by, formatAgo(time, now), took].filter(Boolean).join(', '),
     time,
@@ -92,7 +93,7 @@ function ofActivity(activity: RecentActivity, now: number): Happening {
     key: `activity-${id}`,
     state: ACTIVITY_STATES[status],
     subject: `${pkg_name} ${version}`,
-    href: '/v2/tasks/activities',
+    href: route.activities(),
     words,
     detail: `task package, ${formatAgo(time, now)}`,
     time,

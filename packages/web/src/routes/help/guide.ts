@@ -1,4 +1,5 @@
 /** The user guide: `docs/guide` of this repository, made into pages when the client is built. Only the web server reads it. */
+import { route } from '#lib/route.ts';
 import { markdown } from '#lib/server/markdown.ts';
 
 const FILES = import.meta.glob<string>('../../../../../docs/guide/**/*.md', {
@@ -75,6 +76,6 @@ export const guideContents = (): { name: string; pages: { title: string; href: s
     name,
     pages: paths.flatMap((path) => {
       const page = PAGES.get(path);
-      return page === undefined ? [] : [{ title: page.title, href: path === '' ? '/help' : `/help/${path}/` }];
+      return page === undefined ? [] : [{ title: page.title, href: path === '' ? route.help() : `/help/${path}/` }];
     }),
   }));

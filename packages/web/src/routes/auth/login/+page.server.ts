@@ -2,6 +2,7 @@
 import { SERVICE_HIDE_BASIC_AUTH } from '$app/env/private';
 import { fail, redirect } from '@sveltejs/kit';
 
+import { route } from '#lib/route.ts';
 import { currentUser } from '#lib/server/api.ts';
 import { readInvite } from '#lib/server/operator-files.ts';
 import { landingPage, ownAddress } from '#lib/server/return-address.ts';
@@ -48,5 +49,6 @@ export const actions: Actions = {
     redirect(302, '/');
   },
 
-  return: ({ cookies, url }) => redirect(302, endImpersonation({ cookies, url }) ? '/v2/admin' : '/auth/login'),
+  return: ({ cookies, url }) =>
+    redirect(302, endImpersonation({ cookies, url }) ? route.admin.overview() : route.signIn()),
 };

@@ -2,6 +2,7 @@
 import { accounts, type AnswerOf } from '@service/contract';
 import { fail, redirect } from '@sveltejs/kit';
 
+import { route } from '#lib/route.ts';
 import { askApi, causeOf, detailOf } from '#lib/server/api.ts';
 import { onBehalfOf } from '#lib/server/mounted.ts';
 import { beginImpersonation, tokenOf } from '#lib/server/session.ts';
@@ -29,6 +30,6 @@ export const actions: Actions = {
     const outcome = await tokenFor(typeof user_id === 'string' ? user_id : '', event);
     if ('problem' in outcome) return fail(400, { problem: outcome.problem });
     if (!beginImpersonation({ cookies, url }, outcome.token)) return fail(400, { problem: UNEXPECTED });
-    redirect(302, '/v2/projects');
+    redirect(302, route.projects());
   },
 };

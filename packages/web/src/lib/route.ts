@@ -1,0 +1,91 @@
+/**
+ * The addresses of the pages, each written once.
+ *
+ *     route.workflow({ project_id: 3, workflow_id: 7 }, { dataset: 12 })   // /v2/projects/3/workflows/7?dataset=12
+ *
+ * Query values that are null or undefined are left out.
+ */
+type Id = number | string;
+type Query = Record<string, string | number | boolean | null | undefined>;
+
+interface InProject {
+  project_id: Id;
+}
+interface OfWorkflow extends InProject {
+  workflow_id: Id;
+}
+interface OfResource {
+  resource_id: Id;
+}
+interface OfProfile extends OfResource {
+  profile_id: Id;
+}
+
+function at(path: string, query: Query = {}): string {
+  const given = Object.entries(query).filter(([, value]) => value !== null && value !== undefined);
+  if (given.length === 0) return path;
+  return `${path}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()}`;
+}
+
+const page = (path: string) => (query?: Query) => at(path, query);
+
+const inProject = ({ project_id }: InProject) => `/v2/projects/${project_id}`;
+const ofWorkflow = (ids: OfWorkflow) => `${inProject(ids)}/workflows/${ids.workflow_id}`;
+const ofUser = (user_id: Id) => `/v2/admin/users/${user_id}`;
+const ofGroup = (group_id: Id) => `/v2/admin/groups/${group_id}`;
+const ofResource = ({ resource_id }: OfResource) => `/v2/admin/resources/${resource_id}`;
+const ofProfile = (ids: OfProfile) => `${ofResource(ids)}/profiles/${ids.profile_id}`;
+
+const admin = {
+  overview: page('/v2/admin'),
+  accounting: page('/v2/admin/accounting'),
+  activities: page('/v2/admin/task-groups/activities'),
+  audit: page('/v2/admin/audit'),
+  group: ofGroup,
+  groupEdit: (group_id: Id) => `${ofGroup(group_id)}/edit`,
+  groups: page('/v2/admin/groups'),
+  impersonate: page('/v2/admin/impersonate'),
+  jobs: page('/v2/admin/jobs'),
+  profile: ofProfile,
+  profileCreate: (ids: OfResource) => `${ofResource(ids)}/profiles/create`,
+  profileEdit: (ids: OfProfile) => `${ofProfile(ids)}/edit`,
+  profiles: (ids: OfResource) => `${ofResource(ids)}/profiles`,
+  projects: page('/v2/admin/projects'),
+  resourceCreate: page('/v2/admin/resources/create'),
+  resourceEdit: (ids: OfResource) => `${ofResource(ids)}/edit`,
+  resources: page('/v2/admin/resources'),
+  settings: page('/v2/admin/settings'),
+  sharing: page('/v2/admin/sharing'),
+  taskGroupReset: (task_group_id: Id) => `/v2/admin/task-groups/${task_group_id}/reset`,
+  taskGroups: page('/v2/admin/task-groups'),
+  tasks: page('/v2/admin/tasks'),
+  user: ofUser,
+  userEdit: (user_id: Id) => `${ofUser(user_id)}/edit`,
+  userRegister: page('/v2/admin/users/register'),
+  users: page('/v2/admin/users'),
+  usersInfo: page('/v2/admin/users-info'),
+};
+
+export const route = {
+  home: page('/'),
+  activities: page('/v2/tasks/activities'),
+  dataset: (ids: InProject & { dataset_id: Id }, query?: Query) =>
+    at(`${inProject(ids)}/datasets/${ids.dataset_id}`, query),
+  datasets: page('/v2/datasets'),
+  healthcheck: page('/healthcheck'),
+  help: page('/help'),
+  job: (ids: InProject & { job_id: Id }, query?: Query) => at(`${inProject(ids)}/jobs/${ids.job_id}`, query),
+  jobs: page('/v2/jobs'),
+  profile: page('/profile'),
+  project: inProject,
+  projects: page('/v2/projects'),
+  sharing: (ids: InProject) => `${inProject(ids)}/sharing`,
+  signIn: page('/auth/login'),
+  taskPackages: page('/v2/tasks/management'),
+  tasks: page('/v2/tasks'),
+  templates: page('/v2/templates'),
+  viewerPaths: page('/viewer-paths'),
+  workflow: (ids: OfWorkflow, query?: Query) => at(ofWorkflow(ids), query),
+  workflowJobs: (ids: OfWorkflow, query?: Query) => at(`${ofWorkflow(ids)}/jobs`, query),
+  admin,
+};

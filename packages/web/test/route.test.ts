@@ -1,0 +1,53 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+import { route } from '../src/lib/route.ts';
+
+const ROUTES = join(import.meta.dirname, '../src/routes');
+
+/** `/v2/projects/[project_id]` for every folder that holds a page. */
+const pages = readdirSync(ROUTES, { recursive: true, encoding: 'utf8' })
+  .filter((path) => /(^|\/)\+page\.svelte$/.test(path))
+  .map((path) => `/${path.replace(/\/?\+page\.svelte$/, '')}`);
+
+const matches = (address: string) =>
+  pages.some((path) =>
+    new RegExp(`^${path.replaceAll(/\/?\[\.\.\.\w+\]/g, '(/.*)?').replaceAll(/\[\w+\]/g, '\\d+')}$`).test(address),
+  );
+
+const ids = { project_id: 1, workflow_id: 2, dataset_id: 3, job_id: 4, resource_id: 5, profile_id: 6 };
+const PLAIN_ID = ['user', 'userEdit', 'group', 'groupEdit', 'taskGroupReset'];
+
+describe('addresses of pages', () => {
+  const { admin, ...others } = route;
+  const all = [...Object.entries(others), ...Object.entries(admin).map(([name, make]) => [name, make] as const)];
+
+  it.each(all.map(([name, make]) => [name, make as (ids: unknown) => string] as const))(
+    '%s is a page',
+    (name, make) => {
+      const address = make(PLAIN_ID.includes(name) ? 7 : ids).split('?')[0]!;
+      expect(pages.length).toBeGreaterThan(40);
+      expect(matches(address), address).toBe(true);
+    },
+  );
+
+  // the guard and the guide know addresses as patterns
+  const PATTERNS = /^(lib\/route\.ts|lib\/server\/.*|lib\/frame\/(help|failure)\.ts)$/;
+  const SOURCES = join(ROUTES, '..');
+
+  it('are written nowhere else', () => {
+    const elsewhere = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
+      .filter((path) => /\.(ts|svelte)$/.test(path) && !PATTERNS.test(path))
+      .filter((path) =>
+        /['"`]\/(v2|profile|viewer-paths|healthcheck)\b(?!\/token)/.test(readFileSync(join(SOURCES, path), 'utf8')),
+      );
+    expect(elsewhere).toEqual([]);
+  });
+
+  it('leaves out what a query does not have, and encodes what it has', () => {
+    expect(route.workflow(ids, { dataset: undefined, task: null })).toBe('/v2/projects/1/workflows/2');
+    expect(route.workflow(ids, { dataset: 12, tab: 'a&b' })).toBe('/v2/projects/1/workflows/2?dataset=12&tab=a%26b');
+    expect(route.jobs()).toBe('/v2/jobs');
+  });
+});
