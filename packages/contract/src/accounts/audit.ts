@@ -11,6 +11,9 @@ export const AUDIT_ACTIONS = [
   'user.rights',
   'user.password',
   'user.impersonate',
+  'user.sign_out',
+  'token.create',
+  'token.revoke',
   'group.create',
   'group.rename',
   'group.delete',
@@ -44,6 +47,7 @@ export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 export const AUDIT_OBJECTS = [
   'user',
+  'token',
   'group',
   'resource',
   'profile',

@@ -6,8 +6,9 @@ import { createHash, randomBytes } from 'node:crypto';
 
 import type { PersonalTokenCreate, PersonalTokenMade } from '@service/contract';
 
+import { record } from '../audit/index.ts';
 import type { Database } from '../db/index.ts';
-import { type Caller, invalid, refuse } from '../http/index.ts';
+import { type Acting, type Caller, invalid, refuse } from '../http/index.ts';
 import * as store from './store/tokens.ts';
 import type { Pool } from './store/users.ts';
 import * as users from './store/users.ts';
@@ -60,6 +61,7 @@ function checkEnd(expires: string, longestDays: number): void {
 
 export async function makeToken(
   db: Database,
+  by: Acting,
   { user, actor, credential }: Caller,
   request: PersonalTokenCreate,
   longestDays: number,
@@ -82,10 +84,19 @@ export async function makeToken(
     }
     await store.forgetEnded(trx, user.id, ENDED_ONES_KEPT);
     const made = await store.insertToken(trx, { ...request, user_id: user.id, hash: hashOf(token) });
+    const { scope, timestamp_expires } = made;
+    await record(trx, by, {
+      action: 'token.create',
+      object: ['token', made.id, made.name],
+      details: { scope, timestamp_expires },
+    });
     return { ...made, token };
   });
 }
 
-export async function revokeToken(db: Database, userId: number, tokenId: number): Promise<void> {
-  if (!(await store.revokeToken(db, userId, tokenId))) throw refuse(404, 'You have no token with this id.');
-}
+export const revokeToken = (db: Database, by: Acting, tokenId: number): Promise<void> =>
+  db.transaction().execute(async (trx) => {
+    const name = await store.revokeToken(trx, by.user.id, tokenId);
+    if (name === undefined) throw refuse(404, 'You have no token with this id.');
+    await record(trx, by, { action: 'token.revoke', object: ['token', tokenId, name] });
+  });

@@ -83,23 +83,22 @@ function sessionRoutes(api: Api, { db, tokens, app }: AccountParts): void {
 
 function personalTokenRoutes(api: Api, { db, app, underWay }: AccountParts): void {
   api.serve(accounts.listTokens, ({ user }) => tokenStore.listTokens(db, user.id));
-  api.serve(accounts.createToken, ({ body, caller, reply }) => {
-    reply.header('cache-control', 'no-store');
-    return makeToken(db, caller, body, app.SERVICE_MAX_TOKEN_DAYS);
-  });
-  api.serve(accounts.revokeToken, async ({ user, params }) => {
-    await revokeToken(db, user.id, params.token_id);
+  api.serve(accounts.createToken, ({ by, body, caller }) =>
+    makeToken(db, by, caller, body, app.SERVICE_MAX_TOKEN_DAYS),
+  );
+  api.serve(accounts.revokeToken, async ({ by, params }) => {
+    await revokeToken(db, by, params.token_id);
     underWay.look();
   });
-  const signOutEverywhere = async (userId: number) => {
-    await users.signOutEverywhere(db, userId);
+  const signOutEverywhere = async (by: Acting, userId: number) => {
+    await users.signOutEverywhere(db, by, userId);
     underWay.look();
   };
-  api.serve(accounts.signOutEverywhere, ({ user }) => {
+  api.serve(accounts.signOutEverywhere, ({ by, user }) => {
     users.checkChangesItself(user);
-    return signOutEverywhere(user.id);
+    return signOutEverywhere(by, user.id);
   });
-  api.serve(accounts.signOutUserEverywhere, ({ params }) => signOutEverywhere(params.user_id));
+  api.serve(accounts.signOutUserEverywhere, ({ by, params }) => signOutEverywhere(by, params.user_id));
 }
 
 function userRoutes(api: Api, { db, tokens, underWay, app }: AccountParts): void {

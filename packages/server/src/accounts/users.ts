@@ -167,12 +167,13 @@ export function checkChangesItself(user: User): void {
   if (user.is_guest) throw refuse(403, 'Guest accounts cannot change themselves. Ask an administrator.');
 }
 
-export async function signOutEverywhere(db: Database, userId: number): Promise<void> {
-  const generation = await db
-    .transaction()
-    .execute((trx) => endSessions(trx, userId, { sessions: true, personal: true }));
-  if (generation === undefined) throw refuse(404, NO_USER);
-}
+export const signOutEverywhere = (db: Database, by: Origin, userId: number): Promise<void> =>
+  db.transaction().execute(async (trx) => {
+    const user = await store.findUser(trx, userId);
+    if (!user) throw refuse(404, NO_USER);
+    await endSessions(trx, userId, { sessions: true, personal: true });
+    await record(trx, by, { action: 'user.sign_out', object: ['user', user.id, user.email] });
+  });
 
 export async function updateSelf(
   db: Database,

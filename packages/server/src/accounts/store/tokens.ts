@@ -108,16 +108,16 @@ export async function forgetEnded(db: Executor, userId: number, kept: number): P
   await db.deleteFrom('personal_tokens').where('id', 'in', ended).execute();
 }
 
-/** False when the account has no such token; one that has ended already stays as it is. */
-export async function revokeToken(db: Executor, userId: number, tokenId: number): Promise<boolean> {
+/** Its name; undefined when the account has no such token. One that has ended already stays as it is. */
+export async function revokeToken(db: Executor, userId: number, tokenId: number): Promise<string | undefined> {
   const row = await db
     .updateTable('personal_tokens')
     .set({ timestamp_revoked: sql<string>`coalesce(timestamp_revoked, now())` })
     .where('user_id', '=', userId)
     .where('id', '=', tokenId)
-    .returning('id')
+    .returning('name')
     .executeTakeFirst();
-  return row !== undefined;
+  return row?.name;
 }
 
 async function revokeAll(db: Executor, userId: number): Promise<void> {

@@ -10,6 +10,9 @@ const ACTIONS: Record<AuditAction, string> = {
   'user.rights': 'Changed rights',
   'user.password': 'Set password',
   'user.impersonate': 'Impersonated',
+  'user.sign_out': 'Signed out everywhere',
+  'token.create': 'Created token',
+  'token.revoke': 'Revoked token',
   'group.create': 'Created group',
   'group.rename': 'Renamed group',
   'group.delete': 'Deleted group',
@@ -42,6 +45,7 @@ const ACTIONS: Record<AuditAction, string> = {
 
 const OBJECTS: Record<AuditObject, string> = {
   user: 'User',
+  token: 'Token',
   group: 'Group',
   resource: 'Resource',
   profile: 'Profile',
