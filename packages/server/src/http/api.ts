@@ -161,7 +161,7 @@ export function createApi(app: FastifyInstance, options: ApiOptions): Api {
         if ('entries' in read) throw invalid(read.entries);
         // a large body is held once, in its validated form
         request.body = undefined;
-        const by = caller && actingOf(caller, request);
+        const by = actingOf(caller, request);
         const call = { ...read.value, request, reply, user: caller?.user, expires: caller?.expires, by };
         const answer = await handler(call as never);
         const { status, mediaType } = operation.answer;

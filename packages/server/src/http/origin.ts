@@ -18,9 +18,6 @@ export interface Acting extends Origin {
   user: User;
 }
 
-export const actingOf = ({ user, actor }: Caller, { ip }: { ip: string }): Acting => ({
-  user,
-  actor,
-  via: 'session',
-  address: ip,
-});
+/** Nobody, for operations that anyone may call. */
+export const actingOf = (caller: Caller | undefined, { ip }: { ip: string }): Acting | undefined =>
+  caller && { user: caller.user, actor: caller.actor, via: 'session', address: ip };
