@@ -32,5 +32,5 @@ export function changes<T extends object>(before: T, after: T, fields: readonly 
     if (isConfiguration(from) || isConfiguration(to)) return [field, { changed: true }];
     return [field, { from: brief(from), to: brief(to) }];
   });
-  return Object.fromEntries(entries) as Details;
+  return Object.fromEntries(entries);
 }
