@@ -216,7 +216,7 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
     },
   });
   serviceRoutes(api, parts);
-  auditRoutes(api, { db: limited });
+  auditRoutes(api, { db: limited, unlimited: database.db });
   accountRoutes(api, { db: limited, tokens, underWay, app: appSettings });
   const projectParts = { db: limited, defaultGroup: appSettings.SERVICE_DEFAULT_GROUP_NAME };
   projectRoutes(api, projectParts);

@@ -27,4 +27,5 @@ export const exportAudit = operation({
   query: AuditQuery,
   answer: [200, z.string()],
   mediaType: 'text/csv',
+  file: true,
 });

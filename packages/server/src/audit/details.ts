@@ -26,13 +26,11 @@ const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.st
  */
 export function changes<T extends object>(before: T, after: T, fields: readonly (keyof T & string)[]): Details {
   const isConfiguration = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
-  return Object.fromEntries(
-    fields
-      .filter((field) => !isSame(before[field], after[field]))
-      .map((field) => {
-        const [from, to] = [before[field], after[field]];
-        if (isConfiguration(from) || isConfiguration(to)) return [field, { changed: true }];
-        return [field, { from: brief(from), to: brief(to) }];
-      }),
-  );
+  const differing = fields.filter((field) => !isSame(before[field], after[field]));
+  const entries = differing.map((field): [string, unknown] => {
+    const [from, to]: unknown[] = [before[field], after[field]];
+    if (isConfiguration(from) || isConfiguration(to)) return [field, { changed: true }];
+    return [field, { from: brief(from), to: brief(to) }];
+  });
+  return Object.fromEntries(entries);
 }

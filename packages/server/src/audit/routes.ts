@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { accounts, type AuditPage, type AuditQuery, type PageRequest } from '@service/contract';
 
 import { type Database, pageOf, rowsOf } from '../db/index.ts';
-import { type Api, refuse, Streamed } from '../http/index.ts';
+import { type Api, entityTag, refuse, Streamed } from '../http/index.ts';
 import { auditCsv } from './csv.ts';
 import * as store from './store.ts';
 
@@ -29,16 +29,18 @@ async function readPage(db: Database, filter: AuditQuery, { page, page_size }: P
   };
 }
 
-export function auditRoutes(api: Api, { db }: { db: Database }): void {
+/** `unlimited` has no time limit for statements: an export takes as long as it takes. */
+export function auditRoutes(api: Api, { db, unlimited }: { db: Database; unlimited: Database }): void {
   api.serve(accounts.listAudit, ({ query: { page, page_size, ...filter } }) =>
     readPage(db, filter, { page, page_size }),
   );
-  api.serve(
-    accounts.exportAudit,
-    ({ query }) =>
-      new Streamed(Readable.from(auditCsv(store.recordsInBatches(db, query, EXPORTED_AT_A_TIME))), {
-        'content-type': 'text/csv; charset=utf-8',
-        'content-disposition': 'attachment; filename="audit.csv"',
-      }),
-  );
+  api.serve(accounts.exportAudit, async ({ query }) => {
+    const tag = entityTag(await store.extentOfLog(db));
+    const batches = store.recordsInBatches(unlimited, query, EXPORTED_AT_A_TIME);
+    const headers = {
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': 'attachment; filename="audit.csv"',
+    };
+    return new Streamed(Readable.from(auditCsv(batches)), headers, { tag });
+  });
 }

@@ -112,3 +112,12 @@ export async function forgetRecords(db: Executor, days: number, most: number): P
     .executeTakeFirst();
   return Number(result.numDeletedRows);
 }
+
+/** Records are only added, and the oldest removed: the ends of the log tell whether it is still the same. */
+export async function extentOfLog(db: Database): Promise<string> {
+  const ends = await db
+    .selectFrom('audit_log')
+    .select(({ fn }) => [fn.min('id').as('first'), fn.max('id').as('last')])
+    .executeTakeFirstOrThrow();
+  return `${ends.first}-${ends.last}`;
+}

@@ -149,7 +149,7 @@ export function createApi(app: FastifyInstance, options: ApiOptions): Api {
           const read = readWithBody(operation, { params: request.params, query }, taken.body);
           if ('entries' in read) throw invalid(read.entries);
           const { body, ...rest } = read.value;
-          const by = caller && actingOf(caller, request);
+          const by = actingOf(caller, request);
           const call = { ...rest, body: isPacked ? body : body.rest, request, reply, caller, user: caller?.user, by };
           const answered = await held(operation, caller, reply, () => handler(call as never));
           if (options.checkAnswers && !(answered instanceof Streamed)) checkAnswer(operation, answered);

@@ -18,9 +18,9 @@ export interface Acting extends Origin {
   user: User;
 }
 
-export const actingOf = ({ user, actor, credential }: Caller, { ip }: { ip: string }): Acting => ({
-  user,
-  actor,
-  via: credential.kind === 'session' ? 'session' : 'token',
-  address: ip,
-});
+/** Nobody, for operations that anyone may call. */
+export function actingOf(caller: Caller | undefined, { ip }: { ip: string }): Acting | undefined {
+  if (!caller) return undefined;
+  const { user, actor, credential } = caller;
+  return { user, actor, via: credential.kind === 'session' ? 'session' : 'token', address: ip };
+}
