@@ -89,7 +89,7 @@ export const attacks = Object.keys(ATTACKS) as Attack[];
 export const attackStep = (attack: Attack) => ({ python: PRELUDE + ATTACKS[attack], sleep: 0.5 });
 
 /** The most memory that the service has had, in megabytes. */
-export function peakMemory(house: House): number {
+function peakMemory(house: House): number {
   const parents = new Map<number, number>();
   const statusOf = (pid: number) => readFileSync(`/proc/${pid}/status`, 'utf8');
   for (const name of readdirSync('/proc').filter((one) => /^\d+$/.test(one))) {

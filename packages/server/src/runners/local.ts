@@ -53,6 +53,9 @@ function bellOn(path: string) {
   return { wake, wait: () => wait(patience), close: () => watcher?.close() };
 }
 
+/** The journal tells nothing any more that could be believed. */
+class JournalProblem extends RunnerProblem {}
+
 /** What the journal says about a batch. */
 interface State {
   worker: ProcessHandle | undefined;
@@ -122,7 +125,7 @@ export function createLocalRunner({ host, places: number }: { host: Host; places
     async function read(): Promise<boolean> {
       const records = await journal.read();
       const problem = intake.problem();
-      if (problem !== undefined) throw new RunnerProblem(problem);
+      if (problem !== undefined) throw new JournalProblem(problem);
       if (records.length === 0) return false;
       for (const record of records) take(state, record);
       if (records.some((record) => 'start' in record || 'end' in record)) startsInVain = 0;
@@ -196,13 +199,19 @@ export function createLocalRunner({ host, places: number }: { host: Host; places
         await wait();
         await sleep(REST_MS);
       }
-    } catch (error) {
-      if (intake.problem() !== undefined) await endWorkers(host, folder);
-      throw error;
     } finally {
       for (const signal of [stop, leave]) signal.removeEventListener('abort', guardedWake);
       share.leave();
       close();
+    }
+  }
+
+  async function runOrEnd(batch: Batch, python: string, following: Following) {
+    try {
+      return await run(batch, python, following);
+    } catch (error) {
+      if (error instanceof JournalProblem) await endWorkers(host, batch.folder);
+      throw error;
     }
   }
 
@@ -215,16 +224,17 @@ export function createLocalRunner({ host, places: number }: { host: Host; places
       const batch = { ...nothing, folder, largestOutput: ANY_OUTPUT, total: ANY_NUMBER, units: () => [], width: 0 };
       const never = new AbortController().signal;
       const following = { onRecords: () => undefined, stop: AbortSignal.abort(), leave: never };
-      await run(batch, python, following).catch((error: unknown) => {
+      await runOrEnd(batch, python, following).catch((error: unknown) => {
         if (!(error instanceof RunnerProblem)) throw error;
       });
+      // one that has finished is gone, unless the journal only says so
       await endWorkers(host, folder);
     }
   }
 
   return {
     with: (python) => ({
-      run: (batch, following) => run(batch, python, following),
+      run: (batch, following) => runOrEnd(batch, python, following),
       end: (folder) => end(folder, python),
     }),
   };

@@ -27,7 +27,7 @@ const bytes = z.int().min(0);
 const ticks = z.string().regex(/^\d{0,20}$/);
 const name = z.string().regex(/^[\w.:-]{1,255}$/);
 const text = (longest: number) => z.string().max(longest);
-export const jobId = z.int().min(1).max(LARGEST_INTEGER);
+const jobId = z.int().min(1).max(LARGEST_INTEGER);
 
 const Worker = z.object({
   worker: processNumber,

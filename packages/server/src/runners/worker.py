@@ -1784,8 +1784,10 @@ def follow(only=None):
                 begin, data = one.offset, one.news()
                 if data:
                     more = True
-                    text = data.decode('latin-1')  # a character for each byte, whatever they are
-                    tell({'folder': folder, 'file': name, 'offset': begin, 'next': one.offset, 'data': text})
+                    for start in range(0, len(data), CHUNK):  # a large record in pieces: who listens puts them together
+                        text = data[start : start + CHUNK].decode('latin-1')  # a character for each byte, whatever they are
+                        piece = {'offset': begin + start, 'next': begin + start + len(text), 'data': text}
+                        tell({'folder': folder, 'file': name, **piece})
                 elif one.broken:
                     one.broken = False
                     tell({'folder': folder, 'file': name, 'broken': True})

@@ -1,6 +1,6 @@
 /** `worker.py --follow`: what is new in the journals of packs, as long as somebody listens. */
-import { spawn } from 'node:child_process';
-import { appendFileSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { appendFileSync, mkdirSync, renameSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 
@@ -14,6 +14,7 @@ interface Line {
   offset?: number;
   next?: number;
   data?: string;
+  broken?: true;
   alive?: true;
 }
 
@@ -29,7 +30,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('followin
         .slice(0, -1)
         .map((line) => JSON.parse(line) as Line);
     const pieces = (file: string) => lines().filter((line) => line.file === file);
-    const dataOf = (file: string) => pieces(file).map((piece) => piece.data);
+    const dataOf = (file: string) => pieces(file).map((piece) => piece.data ?? '');
     return {
       process: follower,
       done: whenDone(follower, () => stderr),
@@ -114,7 +115,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('followin
     await leave(follower);
   });
 
-  it('cuts much into pieces of about a megabyte, and keeps a large record whole', async () => {
+  it('cuts much into pieces of a megabyte at most, those of a large record one after the other', async () => {
     const folder = newFolder();
     const lines = [...Array.from({ length: 3000 }, (_, n) => `{"n": ${n}, "x": "${'y'.repeat(1000)}"}\n`)];
     const large = `{"large": "${'z'.repeat(3_000_000)}"}\n`;
@@ -123,12 +124,28 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('followin
     const follower = follow(folder);
     follower.say({ offsets: {} });
     await until(() => follower.pieces('r0-000000.jsonl').at(-1)?.next === content.length);
-    const pieces = follower.dataOf('r0-000000.jsonl');
-    expect(pieces.join('')).toBe(content);
-    expect(pieces.every((piece) => piece!.endsWith('\n'))).toBe(true);
-    const sizes = pieces.map((piece) => piece!.length).toSorted((a, b) => b - a);
-    expect(sizes[0]).toBeLessThanOrEqual(4 * 2 ** 20);
-    expect(sizes[1]).toBeLessThanOrEqual(2 ** 20);
+    const pieces = follower.pieces('r0-000000.jsonl');
+    expect(pieces.map(({ data }) => data).join('')).toBe(content);
+    const offsets = pieces.map(({ offset }) => offset);
+    expect(offsets).toEqual([0, ...pieces.slice(0, -1).map(({ next }) => next)]);
+    expect(Math.max(...pieces.map(({ data }) => data!.length))).toBeLessThanOrEqual(2 ** 20);
+    await leave(follower);
+  });
+
+  it('gives up a record that has no end, and a pipe or a link in the place of a journal, and goes on with others', async () => {
+    const folder = newFolder();
+    writeFileSync(join(folder, 'r0-000000.jsonl'), '{"a": 1}\n');
+    truncateSync(join(folder, 'r0-000000.jsonl'), 10 * 2 ** 30);
+    execFileSync('mkfifo', [join(folder, 'r0-000001.jsonl')]);
+    symlinkSync('/dev/zero', join(folder, 'r0-000002.jsonl'));
+    writeFileSync(join(folder, 'r0-000003.jsonl'), Buffer.from([0x7b, 0xff, 0xfe, 0x80, 0x7d, 0x0a]));
+    const follower = follow();
+    follower.say({ follow: folder, offsets: {}, longest: 4 * 2 ** 20 });
+    await until(() => follower.text('r0-000003.jsonl') !== '' && follower.lines().some(({ broken }) => broken));
+    expect(Buffer.from(follower.text('r0-000003.jsonl'), 'latin1')[1]).toBe(0xff);
+    const { file } = follower.lines().find(({ broken }) => broken)!;
+    expect([file, follower.text(file!)]).toEqual(['r0-000000.jsonl', '{"a": 1}\n']);
+    expect(follower.pieces('r0-000001.jsonl').concat(follower.pieces('r0-000002.jsonl'))).toEqual([]);
     await leave(follower);
   });
 

@@ -18,7 +18,7 @@ const SHARE = 0.25;
 const LONGEST_GAP_MS = 600_000;
 const FIRST_RETRY_MS = 250;
 const LONGEST_RETRY_MS = 8000;
-/** Bytes that have come by themselves and are not taken yet; more are asked for again. */
+/** Bytes that have come by themselves and are not taken yet, beside one record; more are asked for again. */
 const MOST_ARRIVED = 8 * 2 ** 20;
 const MOST_SILENCES = 3;
 
@@ -50,6 +50,8 @@ export function createJournalReader({ cluster, batch, work, wake }: Parts): Jour
   let wanted: Pack[] = [];
   let arrived: { file: string; offset: number; data: Buffer }[] = [];
   let [arrivedBytes, silences] = [0, 0];
+  const longest = longestRecord(batch.largestOutput);
+  const mostArrived = longest + MOST_ARRIVED;
 
   const placeOf = (round: Round) => cluster.placeOf(round.folder, `${inputs}/round-${round.plan.number}`);
 
@@ -106,13 +108,13 @@ export function createJournalReader({ cluster, batch, work, wake }: Parts): Jour
     following = cluster.follower.follow({
       worker: [cluster.python, `${placeOf(round)}/worker.py`],
       folder: outputs,
-      longestRecord: longestRecord(batch.largestOutput),
+      longestRecord: longest,
       offsets: () => Object.fromEntries(known()) as Record<string, number>,
       onData(piece) {
         arrived.push(piece);
         arrivedBytes += piece.data.length;
         wake();
-        return arrivedBytes < MOST_ARRIVED;
+        return arrivedBytes < mostArrived;
       },
       onBroken(file) {
         work.giveUpJournal(file);
