@@ -20,9 +20,15 @@ export type ParsedBody = { value: unknown; doubtful: boolean } | { refusal: Refu
 
 export type Decoded = { text: string } | { refusal: Refusal };
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Beyond this a text does not go to the memory of its thread, which is bounded. It is read more slowly there. */
+const OUTSIDE = 48 * 2 ** 20;
+
 /** Without the mark that some programs put in front. */
 export function decode(bytes: Uint8Array): Decoded {
   if (!isUtf8(bytes)) return { refusal: refuse(400, 'The body is not UTF-8 text. Send JSON encoded as UTF-8.') };
+  if (bytes.length <= OUTSIDE) return { text: utf8.decode(bytes) };
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
   return { text: text.startsWith('\uFEFF') ? text.slice(1) : text };
 }
@@ -38,16 +44,15 @@ function parseText(text: string, parse: (text: string) => unknown = parseJson): 
 }
 
 /** JSON from anywhere. */
-export function parseJsonBody(bytes: Uint8Array): ParsedBody {
+export function parseJsonBody(bytes: Uint8Array, parse?: (text: string) => unknown): ParsedBody {
   const refusal = jsonScanner(Infinity)(bytes);
   const decoded = refusal ? { refusal } : decode(bytes);
-  return 'refusal' in decoded ? decoded : parseText(decoded.text);
+  return 'refusal' in decoded ? decoded : parseText(decoded.text, parse);
 }
 
 /** What is wrong with the syntax of a body that is not going to be read. */
 export function syntaxProblem(bytes: Uint8Array): Refusal | undefined {
-  const decoded = decode(bytes);
-  const parsed = 'refusal' in decoded ? decoded : parseText(decoded.text, JSON.parse);
+  const parsed = parseJsonBody(bytes, JSON.parse);
   return 'refusal' in parsed ? parsed.refusal : undefined;
 }
 

@@ -9,8 +9,8 @@ const LITTLE = 64 * 1024;
 
 /** A connection that ends while its client still sends is reset, and the answer lost: so it ends a little later. */
 const LINGER_MS = 5000;
-/** Of so many connections at a time what is left is thrown away meanwhile. Others wait for their client to notice. */
-const MOST_DRAINED = 64;
+/** What is left is thrown away meanwhile, for so many at a time. Beyond, it is a flood, and who floods needs no answer. */
+const MOST_LINGERING = 64;
 
 function leavesMuch({ raw }: FastifyRequest): boolean {
   if (raw.complete) return false;
@@ -19,20 +19,17 @@ function leavesMuch({ raw }: FastifyRequest): boolean {
 
 /** Ends the connections of bodies that are not read to their end. */
 function createLingering() {
-  let drained = 0;
+  let lingering = 0;
   return (raw: IncomingMessage): void => {
     const { socket } = raw;
+    if (lingering >= MOST_LINGERING) return;
+    lingering++;
+    socket.once('close', () => lingering--);
     socket.destroySoon = () => {
-      const drains = drained < MOST_DRAINED;
-      if (drains) drained++;
       const timer = setTimeout(() => socket.destroy(), LINGER_MS);
-      socket.once('close', () => {
-        clearTimeout(timer);
-        if (drains) drained--;
-      });
+      socket.once('close', () => clearTimeout(timer));
       socket.end();
-      if (drains) raw.resume();
-      else raw.pause();
+      raw.resume();
     };
   };
 }

@@ -134,7 +134,9 @@ export function createBodies(app: FastifyInstance, options: BodyOptions): Bodies
   ): Promise<Outcome<Packed>> {
     const size = operation.body!.size;
     const most = size === 'images' ? options.mostValues : Math.min(options.mostValues, MOST_ORDINARY_VALUES);
-    const rules = { ...rulesFor(operation, problem, options.limits[size]), look: jsonScanner(most) };
+    // of a stranger's body only a short one is looked at, when it is there
+    const look = problem ? undefined : jsonScanner(most);
+    const rules = { ...rulesFor(operation, problem, options.limits[size]), look };
     return receive(request.raw, rules, async (received) => {
       if ('file' in received) return readLong(operation, person!, received);
       if ('dropped' in received) throw problem ?? rules.tooLarge;
