@@ -79,7 +79,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/*.cjs', '**/*.js'],
+    files: ['**/*.cjs', '**/*.js', '**/*.mjs'],
     languageOptions: { globals: globals.node },
     rules: { 'no-unused-vars': ['error', { caughtErrors: 'none' }] },
   },

@@ -35,12 +35,14 @@ it('hostile jobs end, honest ones beside them end as they should, and the servic
   await expectUnharmed(house, pid);
 });
 
-it('their logs and files can be looked at', async () => {
+it('what they leave can be downloaded, without holes of gigabytes', async () => {
   onTestFailed(() => console.error(house.output()));
   const { id } = await submitParallel(house, ['a', 'b'], {
     plan: { [house.lab.urlOf('a')]: attackStep('log'), '*': { print: 'b' } },
   });
   const job = await house.lab.end(id, 60);
   expect(job.status).toBe('done');
+  const { status, text } = await house.lab.owner.client.get(`${house.lab.base}/job/${id}/download/`);
+  expect([status, text.length < 2 ** 20]).toEqual([200, true]);
   await expectUnharmed(house, pid);
 });
