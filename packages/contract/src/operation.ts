@@ -80,6 +80,13 @@ interface Definition<Params extends z.ZodType, Query extends z.ZodType, Body ext
   file?: boolean;
 }
 
+/** Whoever changes something says which scope it needs; else it needs all. */
+const usualScope = ({
+  method,
+  unsafeGet,
+}: Pick<Definition<z.ZodType, z.ZodType, z.ZodType, unknown>, 'method' | 'unsafeGet'>) =>
+  method === 'GET' && !unsafeGet ? 'read' : 'everything';
+
 export function operation<
   Params extends z.ZodType = None,
   Query extends z.ZodType = None,
@@ -89,7 +96,7 @@ export function operation<
   const { params, query, body, form, optionalBody, bodySize, answer, mediaType, refusals, ...rest } = definition;
   return {
     ...rest,
-    scope: definition.scope ?? (definition.method === 'GET' && !definition.unsafeGet ? 'read' : 'everything'),
+    scope: definition.scope ?? usualScope(definition),
     params: params ?? (none as unknown as Params),
     query: query ?? (none as unknown as Query),
     body: body && { schema: body, form: form ?? false, optional: optionalBody ?? false, size: bodySize ?? 'ordinary' },

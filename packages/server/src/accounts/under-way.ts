@@ -6,6 +6,7 @@
  * under way, with one question for all of it.
  */
 import type { Database } from '../db/index.ts';
+import { guarded } from '../guard.ts';
 import type { Caller } from '../http/index.ts';
 import type { Logger } from '../logging/index.ts';
 import { standingOf } from './store/tokens.ts';
@@ -84,7 +85,8 @@ export function createUnderWay(db: Database, log: Logger): UnderWay {
 
   function lookLater(): void {
     if (timer !== undefined || looking || closed || held.size === 0) return;
-    timer = setTimeout(() => void look(), LOOK_EVERY_MS).unref();
+    const failed = (error: Error) => log.warning('Asking which tokens still stand failed', error);
+    timer = setTimeout(guarded(look, failed), LOOK_EVERY_MS).unref();
   }
 
   return {

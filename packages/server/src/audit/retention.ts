@@ -1,5 +1,6 @@
 /** Forgets old records, where the settings say so: they name people and their addresses. */
 import type { Database } from '../db/index.ts';
+import { guarded } from '../guard.ts';
 import type { Logger } from '../logging/index.ts';
 import { forgetRecords } from './store.ts';
 
@@ -22,12 +23,10 @@ async function forget({ db, log, keepDays }: Forgetting): Promise<void> {
 /** Now and every hour. Gives back how to end it. */
 export function startForgetting(parts: Forgetting): () => void {
   if (parts.keepDays === null) return () => undefined;
-  const look = () =>
-    void forget(parts).catch((error: unknown) =>
-      parts.log.error('Old records of the audit log could not be removed', error),
-    );
+  const failed = (error: Error) => parts.log.error('Old records of the audit log could not be removed', error);
+  const look = guarded(() => forget(parts), failed);
   look();
-  const timer = setInterval(look, HOUR_MS);
+  const timer = setInterval(guarded(look, failed), HOUR_MS);
   timer.unref();
   return () => clearInterval(timer);
 }

@@ -1,6 +1,7 @@
 /** Answers that take long, and how they end when the token they are given for has ended. */
 import type { Readable } from 'node:stream';
 
+import { guarded, ignored } from '../guard.ts';
 import { refuse } from './refusal.ts';
 
 /** An answer that is written while it is read, for what is too large to hold at once. */
@@ -48,7 +49,7 @@ export async function whileTokenStands<T>(
     if (!(answer instanceof Streamed)) return answer;
     if (isEnded) answer.body.destroy();
     end = answer.end ?? cut;
-    answer.body.once('close', release);
+    answer.body.once('close', guarded(release, ignored));
     return answer;
   });
   try {

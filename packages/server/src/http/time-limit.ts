@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
+import { guarded, ignored } from '../guard.ts';
 import type { Logger } from '../logging/index.ts';
 import { refuse } from './refusal.ts';
 
@@ -18,7 +19,7 @@ export function limitRequests(app: FastifyInstance, seconds: number, log: Logger
   if (seconds <= 0) return;
   app.addHook('onRequest', (request, reply, done) => {
     if (mayTakeLong(request)) return done();
-    const timer = setTimeout(() => {
+    const giveUp = () => {
       if (reply.sent || reply.raw.headersSent) return;
       const route = request.routeOptions.config.operation?.path ?? request.routeOptions.url ?? 'no route';
       log.warning(`${request.method} ${route} took longer than ${seconds} s, request ${request.id}`);
@@ -30,8 +31,13 @@ export function limitRequests(app: FastifyInstance, seconds: number, log: Logger
         .code(status)
         .headers({ ...headers, 'content-type': 'application/json' })
         .send(JSON.stringify(body));
-    }, seconds * 1000);
-    reply.raw.once('close', () => clearTimeout(timer));
+    };
+    const failed = (error: Error) => log.error(`Request ${request.id} could not be given up`, error);
+    const timer = setTimeout(guarded(giveUp, failed), seconds * 1000);
+    reply.raw.once(
+      'close',
+      guarded(() => clearTimeout(timer), ignored),
+    );
     done();
   });
 }

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 
 import type { UploadedFile } from '@service/contract';
 
+import { guarded } from '../../guard.ts';
 import { invalid, refuse, Refusal } from '../refusal.ts';
 import { type NamelessFile, openNamelessFile } from './nameless-file.ts';
 
@@ -67,20 +68,19 @@ const tooLargeFile = () =>
 /** Rejects when more arrives than is allowed; the form may be waiting for the end of a file then. */
 function countBytes(request: FastifyRequest, rules: FormRules): { over: Promise<never>; stop(): void } {
   const { raw } = request;
-  let count = (_: Buffer): void => undefined;
-  const over = new Promise<never>((_, reject) => {
-    let bytes = 0;
-    count = (chunk) => {
-      bytes += chunk.length;
-      if (bytes <= rules.largest) return;
-      raw.off('data', count).unpipe();
-      raw.pause();
-      reject(rules.folder === undefined ? tooLarge() : tooLargeFile());
-    };
-    raw.on('data', count);
-  });
+  const { promise: over, reject } = Promise.withResolvers<never>();
   over.catch(() => undefined);
-  return { over, stop: () => void raw.off('data', count) };
+  let bytes = 0;
+  const count = (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes <= rules.largest) return;
+    raw.off('data', guardedCount).unpipe();
+    raw.pause();
+    reject(rules.folder === undefined ? tooLarge() : tooLargeFile());
+  };
+  const guardedCount = guarded(count, reject);
+  raw.on('data', guardedCount);
+  return { over, stop: () => void raw.off('data', guardedCount) };
 }
 
 async function readParts(request: FastifyRequest, rules: FormRules, { form, files }: ReceivedForm): Promise<void> {

@@ -5,6 +5,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
 
+import { guarded, ignored } from '../../guard.ts';
+
 const LITTLE = 64 * 1024;
 
 /** A connection that ends while its client still sends is reset, and the answer lost: so it ends a little later. */
@@ -24,10 +26,19 @@ function createLingering() {
     const { socket } = raw;
     if (lingering >= MOST_LINGERING) return;
     lingering++;
-    socket.once('close', () => lingering--);
+    socket.once(
+      'close',
+      guarded(() => lingering--, ignored),
+    );
     socket.destroySoon = () => {
-      const timer = setTimeout(() => socket.destroy(), LINGER_MS);
-      socket.once('close', () => clearTimeout(timer));
+      const timer = setTimeout(
+        guarded(() => socket.destroy(), ignored),
+        LINGER_MS,
+      );
+      socket.once(
+        'close',
+        guarded(() => clearTimeout(timer), ignored),
+      );
       socket.end();
       raw.resume();
     };

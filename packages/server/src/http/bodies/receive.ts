@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 
+import { guarded, ignored } from '../../guard.ts';
 import { refuse, type Refusal } from '../refusal.ts';
 import { type NamelessFile, openNamelessFile } from './nameless-file.ts';
 import type { Look } from './scan.ts';
@@ -100,15 +101,16 @@ function gather(raw: IncomingMessage, rules: Rules, gathering: Gathering): Promi
   return new Promise((resolve, reject) => {
     let length = 0;
     let storing: Promise<void> | undefined;
-    const silence = setTimeout(() => stop(TOO_SLOW()), SILENCE_MS);
-    const deadline = rules.withinMs === undefined ? undefined : setTimeout(() => stop(TOO_SLOW()), rules.withinMs);
+    const guardedDelay = guarded(() => stop(TOO_SLOW()), reject);
+    const silence = setTimeout(guardedDelay, SILENCE_MS);
+    const deadline = rules.withinMs === undefined ? undefined : setTimeout(guardedDelay, rules.withinMs);
 
     function stop(refusal?: unknown): void {
       clearTimeout(silence);
       clearTimeout(deadline);
-      raw.off('data', onData).off('end', onEnd).off('error', onBroken).off('close', onBroken);
+      raw.off('data', guardedData).off('end', guardedEnd).off('error', guardedBreak).off('close', guardedBreak);
       // an error that comes later concerns nobody, and must not end the process
-      raw.on('error', () => undefined);
+      raw.on('error', ignored);
       if (refusal === undefined) return resolve();
       raw.pause();
       // what is being written has to be over before its file can be closed
@@ -135,9 +137,10 @@ function gather(raw: IncomingMessage, rules: Rules, gathering: Gathering): Promi
       storing = gathering.store();
       storing.then(() => raw.resume(), stop);
     }
-    const onEnd = () => stop();
-    const onBroken = () => stop(BROKEN());
-    raw.on('data', onData).on('end', onEnd).on('error', onBroken).on('close', onBroken);
+    const guardedData = guarded(onData, reject);
+    const guardedEnd = guarded(() => stop(), reject);
+    const guardedBreak = guarded(() => stop(BROKEN()), reject);
+    raw.on('data', guardedData).on('end', guardedEnd).on('error', guardedBreak).on('close', guardedBreak);
   });
 }
 

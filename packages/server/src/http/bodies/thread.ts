@@ -7,6 +7,7 @@ import { parentPort } from 'node:worker_threads';
 
 import { type Operation, parseLongJson, type ValidationEntry } from '@service/contract';
 
+import { guarded } from '../../guard.ts';
 import { refuse } from '../refusal.ts';
 import { decode, type Decoded, readJson } from './json.ts';
 import type { Pack, Packs } from './pack.ts';
@@ -51,24 +52,26 @@ function read(operation: Operation, task: Task, pack: Pack | undefined): ThreadA
   return refusal ? { refusal: { status: refusal.status, body: refusal.body } } : { rest: text, texts };
 }
 
+const textOf = (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error));
+
 export function readBodies(operations: Operation[], packs: Packs): void {
+  const port = parentPort!;
   const known = new Map(operations.map((operation) => [operation.id, operation]));
-  parentPort!.on('message', (task: Task) => {
-    let answer: ThreadAnswer;
-    try {
-      const operation = known.get(task.operation);
-      answer = operation
-        ? read(operation, task, packs[task.operation])
-        : { failure: `Nobody knows the operation ${task.operation}` };
-    } catch (error) {
-      answer = { failure: error instanceof Error ? (error.stack ?? error.message) : String(error) };
-    }
+  const answerTask = (task: Task) => {
+    const operation = known.get(task.operation);
+    const answer: ThreadAnswer = operation
+      ? read(operation, task, packs[task.operation])
+      : { failure: `Nobody knows the operation ${task.operation}` };
     const handed = 'rest' in answer ? [answer.rest, ...answer.texts] : [];
-    parentPort!.postMessage(
+    port.postMessage(
       answer,
       handed.map((bytes) => bytes.buffer as ArrayBuffer),
     );
-  });
+  };
+  port.on(
+    'message',
+    guarded(answerTask, (error) => port.postMessage({ failure: textOf(error) } satisfies ThreadAnswer)),
+  );
 }
 
 /** Refusals again, on the other side. */

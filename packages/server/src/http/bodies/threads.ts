@@ -4,6 +4,7 @@
  */
 import { Worker } from 'node:worker_threads';
 
+import { guarded, ignored } from '../../guard.ts';
 import { refuse } from '../refusal.ts';
 import type { Task, ThreadAnswer } from './thread.ts';
 
@@ -68,17 +69,20 @@ function createLane(entry: URL, kind: 'ordinary' | 'long'): Lane {
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB[kind], maxYoungGenerationSizeMb: YOUNG_MEMORY_MB },
     });
     started.unref();
-    started.on('message', (answer: ThreadAnswer) => settle((waiting) => waiting.resolve(answer)));
-    started.on('error', (error: NodeJS.ErrnoException) => {
+    const lost = (reason: unknown) => {
       if (started !== worker) return;
       worker = undefined;
-      settle((waiting) => waiting.reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? TOO_MUCH() : error));
-    });
-    started.on('exit', () => {
-      if (started !== worker) return;
-      worker = undefined;
-      settle((waiting) => waiting.reject(new Error('A thread that reads bodies ended')));
-    });
+      settle((waiting) => waiting.reject(reason));
+    };
+    const onError = (error: NodeJS.ErrnoException) =>
+      lost(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? TOO_MUCH() : error);
+    const onMessage = (answer: ThreadAnswer) => settle((waiting) => waiting.resolve(answer));
+    started.on('message', guarded(onMessage, lost));
+    started.on('error', guarded(onError, lost));
+    started.on(
+      'exit',
+      guarded(() => lost(new Error('A thread that reads bodies ended')), ignored),
+    );
     return started;
   }
 
@@ -90,7 +94,7 @@ function createLane(entry: URL, kind: 'ordinary' | 'long'): Lane {
 
   function after(milliseconds: number, work: () => void): void {
     clearTimeout(timer);
-    timer = setTimeout(work, milliseconds);
+    timer = setTimeout(guarded(work, ignored), milliseconds);
     timer.unref();
   }
 
