@@ -121,6 +121,7 @@ const LISTED: Record<NeededScope, string> = {
     current_user_allowed_viewer_paths
     current_user_profile_info
     download_job
+    export_audit
     export_dataset
     export_images
     export_workflow
@@ -148,6 +149,7 @@ const LISTED: Record<NeededScope, string> = {
     latest_job_of_all
     list_all_datasets
     list_all_jobs
+    list_audit
     list_datasets
     list_groups
     list_history_runs
