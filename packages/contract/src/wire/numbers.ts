@@ -25,8 +25,8 @@ export class NumberAsWritten {
   }
 }
 
-/** What may be a number that changes: a fraction that ends in 0, an exponent, many digits, minus zero. */
-const CHANGES = /\d\.\d*0(?!\d)|\d[eE][+\-\d]|\d{16}|-0(?![.\d])/;
+/** What may be a number that changes: a fraction that ends in 0, an exponent, many digits, minus zero, very small ones. */
+const CHANGES = /\d\.\d*0(?!\d)|\d[eE][+\-\d]|\d{16}|[\d.]{17}|-0(?![.\d])|0\.0{6}/;
 
 /** The number that a text stands for, as written where a plain number would be written otherwise. */
 function exactNumber(source: string): number | NumberAsWritten {
