@@ -223,7 +223,7 @@ const clientThatSays = (page: string) => ({
     const { build } = globalThis[Symbol.for('service.web')];
     mkdirSync(build + '/used-by', { recursive: true });
     writeFileSync(build + '/used-by/' + process.pid, '${hostname()} ' + process.pid);
-    globalThis[Symbol.for('service.web')].client = { headers: {}, sessionCookie: 'fastapiusersauth' };
+    globalThis[Symbol.for('service.web')].client = { headers: () => ({}), sessionCookie: 'fastapiusersauth' };
     const page = () => readFileSync(new URL('page', import.meta.url), 'utf8') + ' ' + process.env.SERVICE_SERVER_HOST;
     export const handler = (request, response) => void response.end(page());`,
 });

@@ -50,8 +50,8 @@ describe('a command', () => {
   });
 
   it('that is not there is an error', async () => {
-    await expect(localHost.run(['/no/such/program'])).rejects.toThrow('ENOENT');
-    await expect(localHost.run(['true'], { cwd: '/no/such/folder' })).rejects.toThrow('ENOENT');
+    await expect(localHost.run(['/no/such/program'])).rejects.toThrow('There is no file');
+    await expect(localHost.run(['true'], { cwd: '/no/such/folder' })).rejects.toThrow('There is no file');
   });
 
   it('is heard while it runs', async () => {
@@ -189,7 +189,7 @@ describe('files', () => {
     expect((await stat(file)).mode & 0o777).toBe(0o755);
     expect(await localHost.readText(file)).toContain('é');
     expect((await outputOf([file])).stdout).toBe('é\n');
-    await expect(localHost.readText(join(folder, 'none'))).rejects.toThrow('ENOENT');
+    await expect(localHost.readText(join(folder, 'none'))).rejects.toThrow('There is no file');
   });
 
   it('are brought, moved and removed, with all below', async () => {

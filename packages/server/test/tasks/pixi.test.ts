@@ -314,7 +314,7 @@ describe('a collection that fails', () => {
       { 'pyproject.toml': null },
       {},
       'project file',
-      /pyproject\.toml of the archive cannot be read: ENOENT/,
+      /pyproject\.toml of the archive cannot be read: There is no file/,
     ],
     ['valid TOML', { 'pyproject.toml': '[project\nname=' }, {}, 'project file', /cannot be read: Invalid TOML/],
     [
