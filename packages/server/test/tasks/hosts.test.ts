@@ -50,8 +50,8 @@ describe('a command', () => {
   });
 
   it('that is not there is an error', async () => {
-    await expect(localHost.run(['/no/such/program'])).rejects.toThrow('There is no file');
-    await expect(localHost.run(['true'], { cwd: '/no/such/folder' })).rejects.toThrow('There is no file');
+    await expect(localHost.run(['/no/such/program'])).rejects.toThrow('ENOENT');
+    await expect(localHost.run(['true'], { cwd: '/no/such/folder' })).rejects.toThrow('ENOENT');
   });
 
   it('is heard while it runs', async () => {

@@ -72,7 +72,8 @@ function judge(end: UnitEnd, isInit: boolean, execution: Execution): Judgement {
   const read = ran ? readOutput(end, isInit, execution) : {};
   if (ran && read.problem === undefined) return { failure: undefined, output: read.output };
   const told = unitFailure({ ...end, output_problem: read.problem ?? null });
-  return { failure: { number: end.end, ...told, end }, output: undefined };
+  // it is kept until the task is over, and what it wrote may be large
+  return { failure: { number: end.end, ...told, end: { ...end, output: null, tail: '' } }, output: undefined };
 }
 
 const endedNews = (end: UnitEnd, failure: UnitFailure | undefined): UnitNews => ({
