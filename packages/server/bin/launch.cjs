@@ -18,7 +18,9 @@ var FRUGAL = '--max-semi-space-size=8';
 
 /** Runs the same command again with another Node, as if it were this process. */
 function runAgainWith(node, script) {
-  var child = spawn(node, [FRUGAL, script].concat(process.argv.slice(2)), { stdio: 'inherit' });
+  // fewer pools of memory, each of which keeps what it once had
+  var env = Object.assign({ MALLOC_ARENA_MAX: '2' }, process.env);
+  var child = spawn(node, [FRUGAL, script].concat(process.argv.slice(2)), { stdio: 'inherit', env: env });
   ['SIGINT', 'SIGTERM', 'SIGHUP'].forEach(function (signal) {
     process.on(signal, function () {
       child.kill(signal);

@@ -17,6 +17,8 @@ import { type Pack, type PackJournal, packPrefix, type Round, roundOf } from './
 import { type PackOutcome, settlePack, unbegun } from './verdict.ts';
 
 const MOST_ROUNDS = 20;
+/** Characters of an output with which nothing waits for more. */
+const LONG_OUTPUT = 1_000_000;
 
 export interface WorkParts {
   batch: Batch;
@@ -176,6 +178,14 @@ export function createWork({ batch, memory, deliverer, following }: WorkParts): 
     }
   }
 
+  async function report(): Promise<void> {
+    tellStrange();
+    if (news.length === 0) return;
+    const records = news;
+    news = [];
+    await following.onRecords(records);
+  }
+
   return {
     rounds,
     open: () => rounds.flatMap((round) => round.packs.filter((pack) => !pack.settled)),
@@ -184,7 +194,11 @@ export function createWork({ batch, memory, deliverer, following }: WorkParts): 
       if (!known) return false;
       const { pack, journal } = known;
       const records = newRecords(journal, piece);
-      for (const record of records) news.push(...(await takeRecord(taking, pack, journal, record)));
+      for (const record of records) {
+        news.push(...(await takeRecord(taking, pack, journal, record)));
+        // outputs may be large, and who reads them keeps little of them
+        if (news.some((one) => 'end' in one && (one.output?.length ?? 0) > LONG_OUTPUT)) await report();
+      }
       if (journal.intake.problem() !== undefined) giveUpJournal(journal);
       return records.length > 0;
     },
@@ -226,13 +240,7 @@ export function createWork({ batch, memory, deliverer, following }: WorkParts): 
       memory.add({ round: plan });
       return addRound(plan);
     },
-    async report() {
-      tellStrange();
-      if (news.length === 0) return;
-      const records = news;
-      news = [];
-      await following.onRecords(records);
-    },
+    report,
   };
 }
 
