@@ -30,7 +30,8 @@ export async function insertRecords(db: Executor, { user, actor, via, address }:
     order by entry.position`.execute(db);
 }
 
-const COLUMNS = [
+/** Of a record, in the order of an export. */
+export const COLUMNS = [
   'id',
   'timestamp',
   'user_id',
@@ -44,7 +45,7 @@ const COLUMNS = [
   'object_id',
   'object_name',
   'details',
-] as const;
+] as const satisfies (keyof AuditRecord)[];
 
 /** All the words, each by its beginning. A text without a letter or digit is in no record. */
 const hasWords = (text: string) =>
