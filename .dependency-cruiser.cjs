@@ -1,14 +1,14 @@
 /** The direction of imports (docs/architecture.md). A broken rule names the arrow that points the wrong way. */
 const server = 'packages/server/src';
-const domains = ['accounts', 'projects', 'tasks', 'jobs'];
+const domains = ['accounts', 'projects', 'tasks', 'jobs', 'data', 'pictures', 'tables', 'overview'];
 
-// guard.ts stands below all rooms: every handler of an event goes through it
+// guard.ts and retry.ts stand below all rooms
 module.exports = {
   forbidden: [
     { name: 'no-circles', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'the-contract-knows-nobody',
-      comment: 'packages/contract is the language of the house: it has no I/O and imports no other package of ours.',
+      comment: 'packages/contract describes the wire for all: it has no I/O and imports no other package of ours.',
       severity: 'error',
       from: { path: '^packages/contract/src' },
       to: { pathNot: ['^packages/contract/src', '^node_modules/(zod|punycode)'] },
@@ -18,6 +18,20 @@ module.exports = {
       severity: 'error',
       from: { path: '^packages/web/src' },
       to: { path: '^packages/server' },
+    },
+    {
+      name: 'the-web-api-shows-nothing',
+      comment: 'lib/api calls the service and tells its listeners; what is shown for it is decided above.',
+      severity: 'error',
+      from: { path: '^packages/web/src/lib/api/' },
+      to: { path: '^packages/web/src', pathNot: '^packages/web/src/lib/(api/|format\\.ts$|json\\.ts$)' },
+    },
+    {
+      name: 'web-ui-knows-no-room',
+      comment: 'lib/ui is what all pages share; it uses the api, formats and addresses, never what a page is about.',
+      severity: 'error',
+      from: { path: '^packages/web/src/lib/ui/' },
+      to: { path: '^packages/web/src', pathNot: '^packages/web/src/lib/((ui|api)/|(format|json|route)\\.ts$)' },
     },
     {
       name: 'the-web-client-comes-built',
@@ -31,19 +45,19 @@ module.exports = {
       name: 'the-mount-knows-no-domain',
       severity: 'error',
       from: { path: `^${server}/web/` },
-      to: { path: `^${server}/(?!web|settings|logging|guard\\.ts)` },
+      to: { path: `^${server}/(?!web|settings|logging|(guard|retry)\\.ts)` },
     },
     {
       name: 'db-knows-no-domain',
       severity: 'error',
       from: { path: `^${server}/db` },
-      to: { path: `^${server}/(?!db|guard\\.ts)` },
+      to: { path: `^${server}/(?!db|(guard|retry)\\.ts)` },
     },
     {
       name: 'http-knows-no-domain',
       severity: 'error',
       from: { path: `^${server}/http` },
-      to: { path: `^${server}/(?!http|logging|guard\\.ts)` },
+      to: { path: `^${server}/(?!http|logging|(guard|retry)\\.ts)` },
     },
     {
       name: 'settings-and-logging-stand-alone',
@@ -62,26 +76,87 @@ module.exports = {
       name: 'hosts-know-nobody',
       severity: 'error',
       from: { path: `^${server}/hosts` },
-      to: { path: `^${server}/(?!hosts|guard\\.ts)` },
+      to: { path: `^${server}/(?!hosts|(guard|retry)\\.ts)` },
     },
     {
-      name: 'runners-know-hosts-and-rules',
+      name: 'the-slurm-client-knows-hosts-and-rules',
+      comment: 'What is asked of Slurm, by jobs and by task groups alike; it knows neither of them.',
+      severity: 'error',
+      from: { path: `^${server}/slurm/` },
+      to: { path: `^${server}/(?!slurm/|hosts|engine|(guard|retry)\\.ts)` },
+    },
+    {
+      name: 'one-client-of-slurm',
+      comment: 'What Slurm prints about jobs, and why it refuses them, is read by its client.',
+      severity: 'error',
+      from: { path: `^${server}`, pathNot: `^${server}/(slurm/|engine/slurm/)` },
+      to: { path: `^${server}/engine/slurm/(queue|refusals)\\.ts$` },
+    },
+    {
+      name: 'runners-know-slurm-hosts-and-rules',
       severity: 'error',
       from: { path: `^${server}/runners` },
-      to: { path: `^${server}/(?!runners|hosts|engine|guard\\.ts)` },
+      to: { path: `^${server}/(?!runners|slurm/|hosts|engine|(guard|retry)\\.ts)` },
     },
     {
       name: 'the-queue-knows-no-domain',
       severity: 'error',
       from: { path: `^${server}/queue` },
-      to: { path: `^${server}/(?!queue|db|logging|guard\\.ts)` },
+      to: { path: `^${server}/(?!queue|db|logging|(guard|retry)\\.ts)` },
     },
     {
       name: 'the-audit-log-knows-no-domain',
       comment: 'Domains have written down what they do; the log knows none of them.',
       severity: 'error',
       from: { path: `^${server}/audit` },
-      to: { path: `^${server}/(?!audit|http|db|logging|guard\\.ts)` },
+      to: { path: `^${server}/(?!audit|http|db|logging|(guard|retry)\\.ts)` },
+    },
+    {
+      name: 'folders-know-nobody',
+      severity: 'error',
+      from: { path: `^${server}/folders` },
+      to: { path: `^${server}/(?!folders)` },
+    },
+    {
+      name: 'drawing-is-pure',
+      comment: 'Pixels in, pixels out: no files, no other room.',
+      severity: 'error',
+      from: { path: `^${server}/pictures/drawing` },
+      to: { path: `^${server}/(?!pictures/drawing)` },
+    },
+    {
+      name: 'the-process-that-draws-knows-files-only',
+      comment: 'It has no database, no settings and no secrets.',
+      severity: 'error',
+      from: { path: `^${server}/pictures/(studio|reading)/` },
+      to: {
+        path: `^${server}/(?!folders/|zarr/|studio/(serve|order)\\.ts$|pictures/(studio|reading|drawing)/|pictures/ask\\.ts$)`,
+      },
+    },
+    {
+      name: 'the-process-that-reads-tables-knows-files-only',
+      severity: 'error',
+      from: { path: `^${server}/tables/(work|reading)/` },
+      to: { path: `^${server}/(?!folders/|zarr/|studio/(serve|order)\\.ts$|tables/(work|reading)/|tables/ask\\.ts$)` },
+    },
+    {
+      name: 'reading-zarr-knows-folders',
+      severity: 'error',
+      from: { path: `^${server}/zarr/` },
+      to: { path: `^${server}/(?!zarr/|folders/)` },
+    },
+    {
+      name: 'a-studio-knows-no-domain',
+      comment: 'Processes that read files for people, whatever they make of them; inside them there is no HTTP either.',
+      severity: 'error',
+      from: { path: `^${server}/studio/` },
+      to: { path: `^${server}/(?!studio/|zarr/|folders/|http/|logging/|(guard|retry)\\.ts)` },
+    },
+    {
+      name: 'inside-a-studio-there-are-files-only',
+      severity: 'error',
+      from: { path: `^${server}/studio/(serve|shelf|order)\\.ts$` },
+      to: { path: `^${server}/(?!studio/(shelf|order)\\.ts$|zarr/|folders/|guard\\.ts)` },
     },
     {
       name: 'mail-knows-no-domain',
@@ -94,7 +169,14 @@ module.exports = {
       comment: 'What starts and assembles the service uses the domains, never the other way round.',
       severity: 'error',
       from: { path: `^${server}/(${domains.join('|')})/` },
-      to: { path: `^${server}/(cli/|demo/|(main|run|service|workplace)\\.ts$)` },
+      to: { path: `^${server}/(cli/|demo/|import/|(main|run|service|workplace)\\.ts$)` },
+    },
+    {
+      name: 'the-import-knows-tables',
+      comment: 'An import writes rows, whatever the domains do with them.',
+      severity: 'error',
+      from: { path: `^${server}/import/` },
+      to: { path: `^${server}/(?!(import|db|http)/|(guard|retry)\\.ts)` },
     },
     {
       name: 'the-demo-uses-the-api',
@@ -103,7 +185,7 @@ module.exports = {
       from: { path: `^${server}/demo/` },
       to: { path: `^${server}/(?!(demo|accounts|db|settings)/)` },
     },
-    ...[...domains, 'audit', 'demo', 'web'].map((domain) => ({
+    ...[...domains, 'audit', 'slurm', 'demo', 'import', 'web'].map((domain) => ({
       name: `${domain}-has-one-door`,
       comment: `Other rooms use ${domain} through its index.ts.`,
       severity: 'error',

@@ -3,24 +3,35 @@ import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
 
 import { operations } from './packages/web/operations-plugin.ts';
+import { LAUNCH } from './tests/support/browser.ts';
 
 /** What the server does without a database. */
-const ALONE = ['engine', 'hosts', 'runners', 'files', 'demo-tasks'].map(
+const ALONE = ['engine', 'hosts', 'slurm', 'runners', 'files', 'http', 'demo-tasks', 'drawing'].map(
   (folder) => `packages/server/test/${folder}/**/*.test.ts`,
 );
 
 /** What takes long and asks the database in no other way: twice in long runs only. */
 const LONG_TWICE = process.env['LONG']
   ? []
-  : ['jobs', 'projects', 'tasks'].map((folder) => `packages/server/test/${folder}/**/*.test.ts`);
+  : ['data', 'doors', 'jobs', 'pictures', 'projects', 'tables', 'tasks'].map(
+      (folder) => `packages/server/test/${folder}/**/*.test.ts`,
+    );
+
+/** What makes and drops many databases, for which only a server that never waits for the disk is quick enough. */
+const ONCE = process.env['LONG'] ? [] : ['packages/server/test/import/**/*.test.ts'];
+
+/** What a file leaves behind goes with it. */
+const EACH_FILE = ['packages/server/test/support/each-file.ts'];
 
 /** The same files, once on the embedded database and once on a PostgreSQL server of the system. */
 const serverOn = (database: 'embedded' | 'given') => ({
   test: {
     name: `server on ${database} database`,
     include: ['packages/server/test/**/*.test.ts'],
-    exclude: database === 'given' ? [...ALONE, ...LONG_TWICE] : ALONE,
+    exclude: [...ALONE, ...(database === 'given' ? LONG_TWICE : ONCE)],
     globalSetup: ['packages/server/test/support/database.ts'],
+    setupFiles: EACH_FILE,
+    isolate: false,
     provide: { kindOfDatabase: database },
     testTimeout: 30_000,
     hookTimeout: 60_000,
@@ -34,7 +45,9 @@ export default defineConfig({
     projects: [
       // rules without state: nothing to keep apart
       { test: { name: 'contract', include: ['packages/contract/test/**/*.test.ts'], isolate: false } },
-      { test: { name: 'server alone', include: ALONE, testTimeout: 60_000, hookTimeout: 60_000 } },
+      {
+        test: { name: 'server alone', include: ALONE, setupFiles: EACH_FILE, testTimeout: 60_000, hookTimeout: 60_000 },
+      },
       {
         plugins: [operations()],
         test: {
@@ -55,7 +68,7 @@ export default defineConfig({
             enabled: true,
             headless: true,
             screenshotFailures: false,
-            provider: playwright({ launchOptions: { executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] } }),
+            provider: playwright({ launchOptions: LAUNCH }),
             instances: [{ browser: 'chromium' as const }],
           },
         },
@@ -63,6 +76,8 @@ export default defineConfig({
       {
         test: {
           name: 'site',
+          // one browser and one set of modules for the files of a worker
+          isolate: false,
           include: ['packages/web/test/site/**/*.test.ts'],
           globalSetup: ['packages/web/test/site/setup.ts'],
           expect: { poll: { timeout: 15_000 } },
@@ -78,6 +93,7 @@ export default defineConfig({
           include: ['tests/**/*.test.ts'],
           exclude: ['tests/cluster/**'],
           globalSetup: ['packages/server/test/support/database.ts'],
+          setupFiles: EACH_FILE,
           provide: { kindOfDatabase: 'given' as const },
           testTimeout: 120_000,
           hookTimeout: 120_000,
@@ -88,6 +104,7 @@ export default defineConfig({
           name: 'cluster',
           include: ['tests/cluster/**/*.test.ts'],
           globalSetup: ['tests/cluster/support/setup.ts', 'packages/server/test/support/database.ts'],
+          setupFiles: EACH_FILE,
           provide: { kindOfDatabase: 'given' as const },
           // there is one cluster
           fileParallelism: false,

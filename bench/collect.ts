@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { localHost } from '../packages/server/src/hosts/index.ts';
 import { indexSettings } from '../packages/server/src/tasks/package-index.ts';
 import { chooseInstaller, type Installer, pipInstaller } from '../packages/server/src/tasks/procedures/installer.ts';
-import { createRun } from '../packages/server/src/tasks/procedures/run.ts';
+import { createProcedureRun } from '../packages/server/src/tasks/procedures/procedure-run.ts';
 
 const PACKAGE = 'fractal-tasks-core';
 
@@ -25,7 +25,14 @@ export async function run(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'service-bench-'));
   const python = execFileSync('python3', ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' }).trim();
   const nothing = () => Promise.resolve();
-  const quiet = createRun({ host: localHost, name: 'collect', steps: [], log: '', save: nothing, remember: nothing });
+  const quiet = createProcedureRun({
+    host: localHost,
+    name: 'collect',
+    steps: [],
+    log: '',
+    save: nothing,
+    remember: nothing,
+  });
   try {
     const index = await indexSettings(localHost, python, null);
     const parts = { run: quiet, python, index, cacheDir: join(folder, 'cache') };

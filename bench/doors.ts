@@ -128,7 +128,7 @@ async function longestBlock({ serviceUrl }: Target): Promise<number> {
 async function measureAttack(attack: Attack, target: Target): Promise<void> {
   forgetPeak(target.pid);
   await longestBlock(target);
-  const others = watch(target.serviceUrl);
+  const others = await watch(target.serviceUrl);
   const start = performance.now();
   await attack.run(target);
   const seconds = (performance.now() - start) / 1000;

@@ -62,7 +62,7 @@ export async function createWorkflow(
   return rows[0]!.id;
 }
 
-async function createDataset(db: pg.Client, project: number, size: number): Promise<number> {
+export async function createDataset(db: pg.Client, project: number, size: number): Promise<number> {
   const { rows } = await db.query<{ id: number }>(
     `insert into datasets (name, project_id, zarr_dir) values ($1, $2, '/data') returning id`,
     [`${size} images`, project],

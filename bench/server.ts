@@ -1,10 +1,15 @@
-/** The servers that benchmarks ask: the service, and a bare route with one SELECT, on one pool in one process. */
+/**
+ * The servers that benchmarks ask: the service, and bare routes on the same pool in the same process: one with one SELECT, one
+ * that gives a token to anybody, and those that have learnt from a request what statement it ends with, run that one, named, and
+ * send the same bytes.
+ */
 import { fastify } from 'fastify';
 import { join } from 'node:path';
 
 import {
   createAdministrator,
   createResourceAndProfile,
+  createTokens,
   defaultProfile,
   defaultResource,
   ensureDefaultGroup,
@@ -14,6 +19,7 @@ import { operator } from '../packages/server/src/audit/index.ts';
 import { migrate } from '../packages/server/src/db/index.ts';
 import { createService } from '../packages/server/src/service.ts';
 import { loadSettings, loggingFor, openWorkplace } from '../packages/server/src/workplace.ts';
+import { type SeenStatement, seenStatements } from '../packages/server/test/support/statements.ts';
 
 const settings = loadSettings({ SERVICE_DATA_DIR: process.argv[2]!, SERVICE_LOGGING_LEVEL: '30' });
 const workplace = await openWorkplace(settings, loggingFor(settings));
@@ -42,6 +48,42 @@ bare.get('/', async () => {
     values: [1],
   });
   return rows[0];
+});
+
+const tokens = createTokens(workplace.settings.app.JWT_SECRET_KEY ?? '');
+bare.get<{ Params: { id: string } }>('/token/:id', ({ params }) =>
+  tokens.issue(Number(params.id), 3600, { generation: 0 }),
+);
+
+/** The statements that run while something happens, with their values. Background work is left out. */
+const statementsOf = async (work: () => Promise<unknown>): Promise<SeenStatement[]> =>
+  (await seenStatements(work)).filter(({ text, values }) => values.length > 0 && !text.includes('background_work'));
+
+const learnt = new Map<string, SeenStatement & { body: string }>();
+bare.post<{ Params: { name: string }; Body: { method: 'GET'; url: string; token: string; payload?: object } }>(
+  '/learn/:name',
+  async ({ params, body: { token, ...request } }) => {
+    const answers: { body: string; statusCode: number }[] = [];
+    const statements = await statementsOf(async () => {
+      answers.push(await service.inject({ ...request, headers: { authorization: `Bearer ${token}` } }));
+    });
+    const [answer] = answers;
+    if (answer!.statusCode >= 300) throw new Error(`${request.url}: ${answer!.statusCode} ${answer!.body}`);
+    const { text, values: given } = statements.at(-1)!;
+    const values = given.map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString() : value));
+    learnt.set(params.name, { text, values, body: answer!.body });
+    return { text, values, statements: statements.length };
+  },
+);
+bare.post<{ Params: { name: string }; Body: { values?: unknown[] } }>('/run/:name', async ({ params, body }, reply) => {
+  const { text, values, body: sent } = learnt.get(params.name)!;
+  await workplace.pool.query({ name: params.name, text, values: body.values ?? values });
+  return reply.header('content-type', 'application/json').send(sent);
+});
+bare.get<{ Params: { name: string } }>('/run/:name', async ({ params }, reply) => {
+  const { text, values, body } = learnt.get(params.name)!;
+  await workplace.pool.query({ name: params.name, text, values });
+  return reply.header('content-type', 'application/json').send(body);
 });
 
 const [serviceUrl, bareUrl] = await Promise.all(

@@ -2,10 +2,10 @@
  * What a Slurm cluster adds to the time of the tasks themselves: 200 units of a second on four nodes of 16 CPUs, and the
  * pause between two tasks. Starts the test cluster, so it needs root.
  */
-import type { ClusterType } from '../tests/cluster/support/cluster-house.ts';
-import { openClusterHouse } from '../tests/cluster/support/cluster-house.ts';
+import type { ClusterType } from '../tests/cluster/support/cluster-deployment.ts';
+import { openClusterDeployment } from '../tests/cluster/support/cluster-deployment.ts';
 import startCluster from '../tests/cluster/support/setup.ts';
-import type { House } from '../tests/support/house.ts';
+import type { Deployment } from '../tests/support/deployment.ts';
 import { line, ratio } from './support.ts';
 
 const UNITS = 200;
@@ -19,7 +19,7 @@ interface Times {
   last: Date;
 }
 
-async function timesOf({ db }: House, jobId: number): Promise<Times[]> {
+async function timesOf({ db }: Deployment, jobId: number): Promise<Times[]> {
   const rows = await db
     .selectFrom('history_runs as run')
     .innerJoin('history_units as unit', 'unit.history_run_id', 'run.id')
@@ -39,14 +39,14 @@ async function timesOf({ db }: House, jobId: number): Promise<Times[]> {
 const seconds = (from: Date, to: Date) => (to.getTime() - from.getTime()) / 1000;
 
 async function measure(type: ClusterType): Promise<void> {
-  const house = await openClusterHouse({
+  const deployment = await openClusterDeployment({
     type,
     database: 'embedded',
     pollInterval: 5,
     batching: { target_cpus_per_job: 16, target_mem_per_job: 1600, target_num_jobs: 50 },
   });
   try {
-    const { lab } = house;
+    const { lab } = deployment;
     const flow = await lab.workflow([
       { type: 'parallel', plan: { '*': { sleep: SECONDS } }, meta_parallel: { mem: 50 } },
       { type: 'parallel', meta_parallel: { mem: 50 } },
@@ -55,7 +55,7 @@ async function measure(type: ClusterType): Promise<void> {
     const answer = await lab.submit(flow, dataset);
     const job = await lab.end((answer.body as { id: number }).id, 300);
     if (job.status !== 'done') throw new Error(job.log as string);
-    const [one, other] = (await timesOf(house, job.id as number)) as [Times, Times];
+    const [one, other] = (await timesOf(deployment, job.id as number)) as [Times, Times];
     const wall = seconds(one.began, one.last);
     line(`${type}: ${UNITS} units of ${SECONDS} s`, `${wall.toFixed(1)} s from plan to last end, ideal ${IDEAL} s`);
     line(`${type}: to the ideal`, ratio(wall / IDEAL));
@@ -65,7 +65,7 @@ async function measure(type: ClusterType): Promise<void> {
     );
     line(`${type}: to its first unit`, `${seconds(one.last, other.first).toFixed(2)} s`);
   } finally {
-    await house.close();
+    await deployment.close();
   }
 }
 

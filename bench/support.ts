@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -60,6 +61,28 @@ export function caller(url: string, token: string): Call {
     return text === '' ? undefined : (JSON.parse(text) as unknown);
   };
   return { get: send('GET'), post: send('POST'), patch: send('PATCH') };
+}
+
+/** Installs a package as a person would; gives its task group. */
+export async function collectPackage(
+  url: string,
+  token: string,
+  call: Call,
+  form: Record<string, string>,
+): Promise<{ id: number }> {
+  const response = await fetch(`${url}/api/v2/task/collect/pip/`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}` },
+    body: new URLSearchParams(form),
+  });
+  if (response.status !== 202) throw new Error(await response.text());
+  const { id, taskgroupv2_id } = (await response.json()) as { id: number; taskgroupv2_id: number };
+  for (;;) {
+    const { status, log } = (await call.get(`/api/v2/task-group/activity/${id}/`)) as { status: string; log: string };
+    if (status === 'failed') throw new Error(log);
+    if (status === 'OK') return { id: taskgroupv2_id };
+    await sleep(500);
+  }
 }
 
 export const line = (what: string, value: string, note = '') =>

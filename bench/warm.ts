@@ -8,7 +8,7 @@ import pg from 'pg';
 
 import { drawPlate } from '../tests/support/demo-plate.ts';
 import { createProject, createWorkflow, runJob } from './jobs.ts';
-import { type Call, caller, line, login, ratio, type Servers, withServers } from './support.ts';
+import { type Call, caller, collectPackage, line, login, ratio, type Servers, withServers } from './support.ts';
 
 const PACKAGE = 'fractal-tasks-core';
 const TASK = 'Threshold Segmentation';
@@ -21,21 +21,9 @@ interface Cost {
   wall: number;
 }
 
-/** Installs the package as a person would; gives its task group and the command of the task. */
+/** The task group of the package, and the command of the task. */
 async function collect(url: string, token: string, call: Call): Promise<{ group: number; command: string }> {
-  const response = await fetch(`${url}/api/v2/task/collect/pip/`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}` },
-    body: new URLSearchParams({ package: PACKAGE }),
-  });
-  if (response.status !== 202) throw new Error(await response.text());
-  const { id, taskgroupv2_id: group } = (await response.json()) as { id: number; taskgroupv2_id: number };
-  for (;;) {
-    const { status, log } = (await call.get(`/api/v2/task-group/activity/${id}/`)) as { status: string; log: string };
-    if (status === 'failed') throw new Error(log);
-    if (status === 'OK') break;
-    await sleep(500);
-  }
+  const { id: group } = await collectPackage(url, token, call, { package: PACKAGE });
   const { task_list } = (await call.get(`/api/v2/task-group/${group}/`)) as {
     task_list: { name: string; command_parallel: string }[];
   };
@@ -112,6 +100,8 @@ export async function run(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'service-bench-images-'));
   // where no bytecode is kept, every process compiles what it imports, and a warm start would look better than it is
   delete process.env['PYTHONDONTWRITEBYTECODE'];
+  // each job with imports of its own, whose CPU time can be told
+  process.env['SERVICE_WARM_IDLE_SECONDS'] = '0';
   try {
     await withServers((servers) => measure(servers, folder));
   } finally {

@@ -6,7 +6,7 @@ set -euo pipefail
 needed=()
 ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || needed+=(postgresql)
 command -v git >/dev/null || needed+=(git)
-command -v chromium >/dev/null || needed+=(chromium fonts-liberation)
+command -v chromium-headless-shell >/dev/null || needed+=(chromium-headless-shell fonts-liberation)
 command -v openssl >/dev/null || needed+=(openssl)
 python3 -c 'import ensurepip, venv' 2>/dev/null || needed+=(python3-venv)
 # what the tests on a cluster start; daemons lie where only root looks for commands

@@ -1,7 +1,7 @@
 /** Task packages, really installed: from the package index, and from uploaded wheels without any index. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -23,7 +23,7 @@ const PYTHON = execFileSync(
   .trim()
   .split('\n') as [string, string];
 
-interface Place {
+interface CollectingService {
   service: TestService;
   person: Person;
   client: Client;
@@ -32,7 +32,7 @@ interface Place {
 }
 
 /** A service with somebody who can collect. */
-async function startPlace(name: string, settings: Record<string, string>): Promise<Place> {
+async function startCollecting(name: string, settings: Record<string, string>): Promise<CollectingService> {
   const dataDir = join(folder, name, 'data');
   const tasksDir = join(folder, name, 'tasks');
   const service = await startService({
@@ -75,7 +75,7 @@ const collect = (client: Client, fields: Record<string, string>) =>
 const act = async (client: Client, group: number, action: string) =>
   finished(client, (await client.post(`/api/v2/task-group/${group}/${action}/`, {})).body);
 
-const leftOvers = ({ tasksDir, dataDir }: Place) => {
+const leftOvers = ({ tasksDir, dataDir }: CollectingService) => {
   const below = (path: string): string[] =>
     existsSync(path)
       ? readdirSync(path, { recursive: true, withFileTypes: true })
@@ -85,15 +85,21 @@ const leftOvers = ({ tasksDir, dataDir }: Place) => {
   return [...below(tasksDir), ...below(join(dataDir, 'uploads'))];
 };
 
+/** Of the packages that somebody has collected. */
+const foldersOf = ({ tasksDir, person }: CollectingService): string[] => {
+  const own = join(tasksDir, String(person.id));
+  return existsSync(own) ? readdirSync(own) : [];
+};
+
 /** Here uv installs, in a fraction of pip's time: what does not depend on the installer is tried here. */
 describe('with the package index', () => {
-  let place: Place;
+  let collecting: CollectingService;
   beforeAll(async () => {
-    place = await startPlace('index', {});
+    collecting = await startCollecting('index', {});
   });
 
   it('the newest fractal-tasks-core is collected by name, taken apart, put together again and deleted', async () => {
-    const { client } = place;
+    const { client } = collecting;
     const asked = await collect(client, { package: 'Fractal_Tasks.Core', python_version: PYTHON[1] });
     expect(asked.status).toBe(202);
     expect(asked.body).toMatchObject({
@@ -113,6 +119,7 @@ describe('with the package index', () => {
       'skipped',
       'OK',
       'OK',
+      'OK',
     ]);
     const read = (await client.get(`/api/v2/task-group/${group}/`)).body;
     expect(read).toMatchObject({ origin: 'pypi', active: true, python_version: PYTHON[1] });
@@ -121,11 +128,14 @@ describe('with the package index', () => {
       .find((task: { command_parallel: string | null }) => task.command_parallel)!
       .command_parallel.split(' ');
     expect([python, existsSync(script)]).toEqual([join(read.venv_path, 'bin/python'), true]);
+    // no run compiles the program itself
+    const compiled = basename(script).replace(/\.py$/, `.cpython-${PYTHON[1].replace('.', '')}.pyc`);
+    expect(readdirSync(join(dirname(script), '__pycache__'))).toContain(compiled);
     const packages = execFileSync(python, ['-m', 'pip', 'list'], { encoding: 'utf8' });
     for (const name of ['pip', 'setuptools', 'fractal-tasks-core'])
       expect(packages).toMatch(new RegExp(`^${name} `, 'm'));
     expect(readFileSync(join(read.path, 'fractal_task_group_id.txt'), 'utf8')).toBe(String(group));
-    const { env_info } = await place.service.database.db
+    const { env_info } = await collecting.service.database.db
       .selectFrom('task_groups')
       .select('env_info')
       .executeTakeFirstOrThrow();
@@ -142,14 +152,40 @@ describe('with the package index', () => {
     expect([existsSync(script), (await client.get(`/api/v2/task-group/${group}/`)).body.active]).toEqual([true, true]);
     expect((await act(client, group, 'delete')).status).toBe('OK');
     expect((await client.get(`/api/v2/task-group/${group}/`)).status).toBe(404);
-    await expect.poll(() => leftOvers(place)).toEqual([]);
+    await expect.poll(() => leftOvers(collecting)).toEqual([]);
   }, 240_000);
 
   it('a package, or a version of it, that does not exist is refused at once', async () => {
-    const unknown = await collect(place.client, { package: 'a-package-that-nobody-has-published-yet' });
+    const unknown = await collect(collecting.client, { package: 'a-package-that-nobody-has-published-yet' });
     expect([unknown.status, unknown.body.detail]).toEqual([422, expect.stringContaining('does not know')]);
-    const version = await collect(place.client, { package: 'fractal-tasks-core', package_version: '0.0.0.77' });
+    const version = await collect(collecting.client, { package: 'fractal-tasks-core', package_version: '0.0.0.77' });
     expect([version.status, version.body.detail]).toEqual([422, expect.stringContaining('The newest is')]);
+  });
+
+  it.each<[string, { requires?: string[]; python?: string }, RegExp]>([
+    [
+      'needs_new_python',
+      { python: '>=3.99' },
+      /^needs-new-python 1\.0\.0 requires Python >=3\.99, and this environment has 3\.\d+/,
+    ],
+    [
+      'needs_both',
+      { requires: ['numpy<1.20', 'pandas>=2.2'] },
+      /^No solution: pandas\S* needs numpy\S+; needs-both 1\.0\.0 needs numpy<1\.20 and pandas>=2\.2\./,
+    ],
+    [
+      'needs_nobody',
+      { requires: ['a-package-that-nobody-has-published-yet'] },
+      /^No solution: a-package-that-nobody-has-published-yet was not found/,
+    ],
+  ])('a wheel that %s says so, and leaves no folder', async (name, needs, words) => {
+    const wheel = buildWheel(folder, { name, files: goodFiles(name), ...needs });
+    const done = await finished(collecting.client, (await upload(collecting.client, wheel)).body);
+    const failed = done.steps.find((step: { status: string }) => step.status === 'failed');
+    expect([done.status, failed.name]).toEqual(['failed', 'package']);
+    expect(failed.detail).toMatch(words);
+    expect(done.log.trimEnd().split('\n').at(-1)).toContain(`ERROR - Failed: ${failed.detail}`);
+    await expect.poll(() => foldersOf(collecting)).not.toContain(name.replaceAll('_', '-'));
   });
 
   it('a wheel whose dependency cannot be had ends as failed, and leaves nothing', async () => {
@@ -158,16 +194,16 @@ describe('with the package index', () => {
       files: goodFiles('needs_nothing_real'),
       requires: ['a-package-that-nobody-has-published-yet'],
     });
-    const asked = await upload(place.client, wheel);
+    const asked = await upload(collecting.client, wheel);
     expect(asked.status).toBe(202);
-    const done = await finished(place.client, asked.body);
+    const done = await finished(collecting.client, asked.body);
     expect([done.status, done.taskgroupv2_id]).toEqual(['failed', null]);
     expect(done.log).toContain('a-package-that-nobody-has-published-yet');
     expect(done.steps.find((step: { name: string }) => step.name === 'package')).toMatchObject({
       status: 'failed',
       detail: expect.any(String),
     });
-    await expect.poll(() => leftOvers(place)).toEqual([]);
+    await expect.poll(() => leftOvers(collecting)).toEqual([]);
   });
 
   it.each<[string, Record<string, string>, RegExp]>([
@@ -191,41 +227,45 @@ describe('with the package index', () => {
     ['with two manifests', { ...goodFiles('pkg'), 'other/__FRACTAL_MANIFEST__.json': manifest() }, /more than one/],
   ])('a package %s ends as failed with a readable log, and leaves nothing', async (name, files, text) => {
     const wheel = buildWheel(folder, { name: 'pkg', version: `1.${name.length}`, files });
-    const done = await finished(place.client, (await upload(place.client, wheel)).body);
+    const done = await finished(collecting.client, (await upload(collecting.client, wheel)).body);
     expect([done.status, done.taskgroupv2_id]).toEqual(['failed', null]);
     expect(done.log).toMatch(text);
-    await expect.poll(() => leftOvers(place)).toEqual([]);
+    await expect.poll(() => leftOvers(collecting)).toEqual([]);
   });
 
   it('a manifest folder that is not called like the package is found', async () => {
     const wheel = buildWheel(folder, { name: 'distribution_name', files: goodFiles('import_name') });
-    const asked = await upload(place.client, wheel);
-    expect((await finished(place.client, asked.body)).status).toBe('OK');
-    const read = (await place.client.get(`/api/v2/task-group/${asked.body.taskgroupv2_id}/`)).body;
+    const asked = await upload(collecting.client, wheel);
+    expect((await finished(collecting.client, asked.body)).status).toBe('OK');
+    const read = (await collecting.client.get(`/api/v2/task-group/${asked.body.taskgroupv2_id}/`)).body;
     expect(read.task_list[0].command_parallel).toMatch(/import_name\/hello\.py$/);
-    expect((await act(place.client, read.id, 'delete')).status).toBe('OK');
+    expect((await act(collecting.client, read.id, 'delete')).status).toBe('OK');
   });
 
   it('of two equal collections at once one is accepted', async () => {
     const wheel = buildWheel(folder, { name: 'twice', files: goodFiles('twice') });
-    const answers = await Promise.all(Array.from({ length: 6 }, () => upload(place.client, wheel)));
+    const answers = await Promise.all(Array.from({ length: 6 }, () => upload(collecting.client, wheel)));
     expect(answers.map((answer) => answer.status).sort()).toEqual([202, 422, 422, 422, 422, 422]);
     const accepted = answers.find((answer) => answer.status === 202)!.body;
-    expect((await finished(place.client, accepted)).status).toBe('OK');
+    for (const { body } of answers.filter(({ status }) => status === 422)) {
+      expect(body.detail).toContain('twice 1.0.0');
+      expect(body.detail).toContain(`task group ${accepted.taskgroupv2_id}`);
+    }
+    expect((await finished(collecting.client, accepted)).status).toBe('OK');
     const both = await Promise.all(
       ['deactivate', 'deactivate', 'delete'].map((action) =>
-        place.client.post(`/api/v2/task-group/${accepted.taskgroupv2_id}/${action}/`),
+        collecting.client.post(`/api/v2/task-group/${accepted.taskgroupv2_id}/${action}/`),
       ),
     );
     expect(both.filter((answer) => answer.status === 202)).toHaveLength(1);
-    for (const answer of both) if (answer.status === 202) await finished(place.client, answer.body);
-    await act(place.client, accepted.taskgroupv2_id, 'delete');
+    for (const answer of both) if (answer.status === 202) await finished(collecting.client, answer.body);
+    await act(collecting.client, accepted.taskgroupv2_id, 'delete');
   });
 });
 
 describe('a package with a dependency from a repository', () => {
   it('keeps what was built, so that its environment is made again without the repository', async () => {
-    const place = await startPlace('repository', {});
+    const collecting = await startCollecting('repository', {});
     const repository = join(folder, 'repository', 'source');
     mkdirSync(join(repository, 'from_repository'), { recursive: true });
     writeFileSync(join(repository, 'from_repository/__init__.py'), 'VALUE = 42\n');
@@ -239,18 +279,18 @@ describe('a package with a dependency from a repository', () => {
     git('commit', '--quiet', '--message', 'first');
     const requires = [`from_repository @ git+file://${repository}`];
     const wheel = buildWheel(folder, { name: 'uses_repository', files: goodFiles('uses_repository'), requires });
-    const asked = await upload(place.client, wheel);
+    const asked = await upload(collecting.client, wheel);
     const group = asked.body.taskgroupv2_id as number;
-    const made = await finished(place.client, asked.body);
+    const made = await finished(collecting.client, asked.body);
     expect([made.status, made.log]).toEqual(['OK', expect.any(String)]);
-    const { env_info, path, venv_path } = await place.service.database.db
+    const { env_info, path, venv_path } = await collecting.service.database.db
       .selectFrom('task_groups')
       .select(['env_info', 'path', 'venv_path'])
       .executeTakeFirstOrThrow();
     expect(env_info).toMatch(new RegExp(`^from[_-]repository @ file://${path}/wheels/`, 'm'));
-    expect((await act(place.client, group, 'deactivate')).status).toBe('OK');
+    expect((await act(collecting.client, group, 'deactivate')).status).toBe('OK');
     remove(repository);
-    expect((await act(place.client, group, 'reactivate')).status).toBe('OK');
+    expect((await act(collecting.client, group, 'reactivate')).status).toBe('OK');
     const value = execFileSync(
       join(venv_path!, 'bin/python'),
       ['-c', 'import from_repository; print(from_repository.VALUE)'],
@@ -259,25 +299,25 @@ describe('a package with a dependency from a repository', () => {
     expect(value.trim()).toBe('42');
 
     // without the built package it could not be made again
-    await place.service.database.db
+    await collecting.service.database.db
       .updateTable('task_groups')
       .set({ env_info: 'x @ git+https://github.com/o/x' })
       .execute();
-    const refused = await act(place.client, group, 'deactivate');
+    const refused = await act(collecting.client, group, 'deactivate');
     expect([refused.status, refused.log]).toEqual(['failed', expect.stringContaining('github.com')]);
-    expect((await place.client.get(`/api/v2/task-group/${group}/`)).body.active).toBe(true);
+    expect((await collecting.client.get(`/api/v2/task-group/${group}/`)).body.active).toBe(true);
     expect(existsSync(venv_path!)).toBe(true);
   }, 240_000);
 });
 
 describe('without any index', () => {
-  let place: Place;
+  let collecting: CollectingService;
   beforeAll(async () => {
-    place = await startPlace('offline', { SERVICE_PACKAGE_INDEX: 'none' });
+    collecting = await startCollecting('offline', { SERVICE_PACKAGE_INDEX: 'none' });
   });
 
   it('a wheel is uploaded, installed, taken apart, put together again, reset and deleted', async () => {
-    const { client, service } = place;
+    const { client, service } = collecting;
     const wheel = buildWheel(folder, {
       name: 'FrAcTaL_TaSkS_NoN_CaNoNiCaL',
       version: '0.0.1',
@@ -326,24 +366,27 @@ describe('without any index', () => {
     });
     expect(after.task_list).toEqual(read.task_list);
     expect((await act(client, group, 'delete')).status).toBe('OK');
-    await expect.poll(() => leftOvers(place)).toEqual([]);
+    await expect.poll(() => leftOvers(collecting)).toEqual([]);
   }, 240_000);
 
   it('a package by name needs a version, and ends as failed when it cannot be had', async () => {
-    expect((await collect(place.client, { package: 'numpy' })).body.detail).toContain('switched off');
+    expect((await collect(collecting.client, { package: 'numpy' })).body.detail).toContain('switched off');
     const done = await finished(
-      place.client,
-      (await collect(place.client, { package: 'no-such-thing', package_version: '1.0' })).body,
+      collecting.client,
+      (await collect(collecting.client, { package: 'no-such-thing', package_version: '1.0' })).body,
     );
     expect([done.status, done.log]).toEqual(['failed', expect.stringContaining('no-such-thing')]);
-    await expect.poll(() => leftOvers(place)).toEqual([]);
+    await expect.poll(() => leftOvers(collecting)).toEqual([]);
   });
 
   it('a folder that is there already is left alone', async () => {
-    const path = join(place.tasksDir, String(place.person.id), 'occupied', '1.0.0');
+    const path = join(collecting.tasksDir, String(collecting.person.id), 'occupied', '1.0.0');
     mkdirSync(path, { recursive: true });
     writeFileSync(join(path, 'precious.txt'), 'x');
-    const asked = await upload(place.client, buildWheel(folder, { name: 'occupied', files: goodFiles('occupied') }));
+    const asked = await upload(
+      collecting.client,
+      buildWheel(folder, { name: 'occupied', files: goodFiles('occupied') }),
+    );
     expect([asked.status, asked.body.detail]).toEqual([422, expect.stringContaining(path)]);
     expect(readdirSync(path)).toEqual(['precious.txt']);
     remove(path);
@@ -365,7 +408,7 @@ describe('without any index', () => {
     ['a blank name', { package: '  ' }],
     ['nothing', {}],
   ])('refuses %s', async (_, fields) => {
-    const { status } = await collect(place.client, fields);
+    const { status } = await collect(collecting.client, fields);
     expect(status).toBe(422);
   });
 
@@ -379,14 +422,14 @@ describe('without any index', () => {
   ])('refuses a wheel called %s', async (filename) => {
     const form = new FormData();
     form.set('file', new Blob([readFileSync(buildWheel(folder, { name: 'named', files: {} }))]), filename);
-    const answer = await place.client.raw('/api/v2/task/collect/pip/', { method: 'POST', body: form });
+    const answer = await collecting.client.raw('/api/v2/task/collect/pip/', { method: 'POST', body: form });
     expect([answer.status, typeof answer.body.detail]).toEqual([422, 'string']);
   });
 
   it('refuses a file that is no wheel, and one that is too large', async () => {
     const form = new FormData();
     form.set('file', new Blob(['not a zip']), 'x-1.0-py3-none-any.whl');
-    expect((await place.client.raw('/api/v2/task/collect/pip/', { method: 'POST', body: form })).status).toBe(422);
+    expect((await collecting.client.raw('/api/v2/task/collect/pip/', { method: 'POST', body: form })).status).toBe(422);
     const small = await startService({
       settings: { SERVICE_MAX_UPLOAD_SIZE: '1k', SERVICE_DATA_DIR: join(folder, 'small') },
     });
@@ -397,6 +440,6 @@ describe('without any index', () => {
   });
 
   it('asks who it is before it reads the form', async () => {
-    expect((await collect(place.service.anyone, { package: 'x;y' })).status).toBe(401);
+    expect((await collect(collecting.service.anyone, { package: 'x;y' })).status).toBe(401);
   });
 });

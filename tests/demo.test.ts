@@ -5,7 +5,7 @@ import { join, relative } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 
 import { type Client, clientOf } from '../packages/server/test/support/server.ts';
-import { type Place, remove, ROOT, type Running, startService, temporaryFolder } from './support/processes.ts';
+import { type ProcessOptions, remove, ROOT, type Running, startService, temporaryFolder } from './support/processes.ts';
 
 const PASSWORD = 'demo-password';
 const READY = /answers at (http:\/\/\S+)/;
@@ -39,7 +39,7 @@ afterAll(async () => {
 });
 
 /** Without a package index: the demo needs none. */
-function start(data: string, { folder, environment }: Place = {}, options = ['--demo']): Running {
+function start(data: string, { folder, environment }: ProcessOptions = {}, options = ['--demo']): Running {
   const service = startService([...options, '--port', '0', '--data-dir', data, '--admin-pwd', PASSWORD], {
     environment: { SERVICE_PACKAGE_INDEX: 'none', ...environment },
     ...(folder === undefined ? {} : { folder }),
@@ -134,19 +134,23 @@ async function imagesOf(client: Client, { projects, datasets }: Everything): Pro
     .sort((one, other) => one.zarr_url.localeCompare(other.zarr_url, 'en'));
 }
 
+/** By column. */
+const TREATMENTS = ['control', 'drug 50%', 'drug 100%'];
+
 /** `A01` → `A/01/0` and what the tasks make of it. */
 const imagesOfWell = (well: string): DemoImage[] => {
   const inPlate = `${well[0]}/${well.slice(1)}`;
   const raw = `demo.zarr/${inPlate}/0`;
   const projected = `demo_mip.zarr/${inPlate}/0_corrected`;
-  const attributes = { plate: 'demo.zarr', well };
+  const treatment = TREATMENTS[Number(well.slice(1)) - 1];
+  const attributes = { plate: 'demo.zarr', well, treatment };
   return [
     { zarr_url: raw, origin: null, attributes, types: { is_3D: true } },
     { zarr_url: `${raw}_corrected`, origin: raw, attributes, types: { is_3D: true, illumination_corrected: true } },
     {
       zarr_url: projected,
       origin: `${raw}_corrected`,
-      attributes: { plate: 'demo_mip.zarr', well, num_nuclei: expect.any(Number) },
+      attributes: { plate: 'demo_mip.zarr', well, treatment, num_nuclei: expect.any(Number) },
       types: { is_3D: false, illumination_corrected: true },
     },
   ];
@@ -169,7 +173,7 @@ describe('npm start -- --demo', () => {
       expect(said.split('\n').slice(1, 4)).toEqual([
         `  Measure nuclei        done (job ${made.jobs[1].id})`,
         expect.stringMatching(
-          `^  Demo with a failure   failed as it should \\(job ${made.jobs[0].id}\\): Fail On Wells: .`,
+          `^  Demo with a failure   failed as it should \\(job ${made.jobs[0].id}\\): Fail On Wells failed for /.+/demo.zarr/A/0\\d/0: ValueError: .`,
         ),
         `  Files                 ${zarr_dir}`,
       ]);
@@ -232,12 +236,12 @@ describe('npm start -- --demo', () => {
     await service.said(INSTALLING);
     expect(await read(await signIn(service), '/auth/current-user/')).toMatchObject({ profile_id });
     await stop(service);
-    expect(service.output()).toMatch(/^The demo is not finished\. Start with --demo again to go on with it\.$/m);
+    expect(service.output()).toMatch(/^The demo is not finished\. Start with --demo again to continue it\.$/m);
     expect(service.output()).not.toContain('ERROR');
   });
 
   /** A checkout without the sources of the demo's tasks. */
-  function withoutDemoTasks(): Place {
+  function withoutDemoTasks(): ProcessOptions {
     const folder = newFolder();
     mkdirSync(join(folder, 'packages'));
     cpSync(join(ROOT, 'packages/server'), join(folder, 'packages/server'), {
@@ -248,19 +252,19 @@ describe('npm start -- --demo', () => {
     return { folder };
   }
 
-  it.each<[string, () => Place, RegExp]>([
+  it.each<[string, () => ProcessOptions, RegExp]>([
     [
       'its tasks are missing',
       withoutDemoTasks,
-      /^The demo could not be made: its tasks are not in \S+\/packages\/demo-tasks\. Get the complete source .+ again to go on with it\.$/m,
+      /^The demo could not be made: its tasks are not in \S+\/packages\/demo-tasks\. Get the complete source .+ again to continue it\.$/m,
     ],
     [
       'there is no Python',
       () => ({ environment: { PATH: newFolder() } }),
-      /^The demo could not be made: there is no resource to run jobs on\. .+ again to go on with it\.$/m,
+      /^The demo could not be made: there is no resource to run jobs on\. .+ again to continue it\.$/m,
     ],
-  ])('says in one line why it cannot be made, and the service goes on: %s', async (_, place, line) => {
-    const service = start(join(newFolder(), 'data'), place());
+  ])('says in one line why it cannot be made, and the service goes on: %s', async (_, options, line) => {
+    const service = start(join(newFolder(), 'data'), options());
     await service.said(line);
     expect(service.output()).not.toMatch(/^\s+at /m);
     const [, url] = await service.said(READY);

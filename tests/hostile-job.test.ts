@@ -6,21 +6,21 @@ import { afterAll, beforeAll, expect, it, onTestFailed } from 'vitest';
 
 import { attacks, attackStep, besideHostileJobs, expectUnharmed } from './support/hostile.ts';
 import { submitParallel } from './support/faults.ts';
-import { type House, openHouse } from './support/house.ts';
+import { type Deployment, openDeployment } from './support/deployment.ts';
 
-let house: House;
+let deployment: Deployment;
 let pid: number;
 beforeAll(async () => {
-  house = await openHouse({ database: 'given', settings: { SERVICE_MAX_NUM_THREADS: '24' } });
-  pid = house.server().process.pid!;
+  deployment = await openDeployment({ database: 'given', settings: { SERVICE_MAX_NUM_THREADS: '24' } });
+  pid = deployment.server().process.pid!;
 });
-afterAll(() => house.close());
+afterAll(() => deployment.close());
 
 it('hostile jobs end, honest ones beside them end as they should, and the service goes on', async () => {
-  onTestFailed(() => console.error(house.output()));
-  const gate = join(house.lab.root, 'gate');
+  onTestFailed(() => console.error(deployment.output()));
+  const gate = join(deployment.lab.root, 'gate');
   const open = () => writeFileSync(gate, '');
-  const { honest, hostile } = await besideHostileJobs(house, attacks, { seconds: 90, gate, open });
+  const { honest, hostile } = await besideHostileJobs(deployment, attacks, { seconds: 90, gate, open });
   expect(honest.map(({ status }) => status)).toEqual(['done', 'done']);
   expect(hostile).toMatchObject({
     forged: { status: 'done', log: expect.stringContaining('not written by the service and left out') },
@@ -28,21 +28,21 @@ it('hostile jobs end, honest ones beside them end as they should, and the servic
     sparse: { status: 'failed', log: expect.stringContaining('something that is no line of the service') },
     flood: { status: 'failed', log: expect.stringContaining('lines that the service did not write') },
     log: { status: 'done' },
-    pipe: { status: 'failed', log: expect.stringContaining('is gone, or is no file any more') },
+    pipe: { status: 'failed', log: expect.stringContaining('is gone, or is no longer a file') },
     device: { status: 'failed', log: expect.stringContaining('it is not a file') },
     deep: { status: 'failed', log: expect.stringContaining('nested more than 1000 levels deep') },
   });
-  await expectUnharmed(house, pid);
+  await expectUnharmed(deployment, pid);
 });
 
 it('what they leave can be downloaded, without holes of gigabytes', async () => {
-  onTestFailed(() => console.error(house.output()));
-  const { id } = await submitParallel(house, ['a', 'b'], {
-    plan: { [house.lab.urlOf('a')]: attackStep('log'), '*': { print: 'b' } },
+  onTestFailed(() => console.error(deployment.output()));
+  const { id } = await submitParallel(deployment, ['a', 'b'], {
+    plan: { [deployment.lab.urlOf('a')]: attackStep('log'), '*': { print: 'b' } },
   });
-  const job = await house.lab.end(id, 60);
+  const job = await deployment.lab.end(id, 60);
   expect(job.status).toBe('done');
-  const { status, text } = await house.lab.owner.client.get(`${house.lab.base}/job/${id}/download/`);
+  const { status, text } = await deployment.lab.owner.client.get(`${deployment.lab.base}/job/${id}/download/`);
   expect([status, text.length < 2 ** 20]).toEqual([200, true]);
-  await expectUnharmed(house, pid);
+  await expectUnharmed(deployment, pid);
 });

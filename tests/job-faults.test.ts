@@ -18,7 +18,7 @@ import {
   submitParallel,
   undisturbed,
 } from './support/faults.ts';
-import { type House, openHouse } from './support/house.ts';
+import { type Deployment, openDeployment } from './support/deployment.ts';
 
 const KILLS = process.env['LONG'] ? 30 : 4;
 const SEED = Number(process.env['FAULTS_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
@@ -38,35 +38,35 @@ describe('killed at random moments', () => {
   it.each(['embedded', 'given'] as const)(
     `${KILLS} times on the %s database, jobs end as if nobody had killed anything`,
     async (database) => {
-      const house = await openHouse({ database });
-      onTestFailed(() => console.error(`Run it again with FAULTS_SEED=${SEED}\n${house.output()}`));
+      const deployment = await openDeployment({ database });
+      onTestFailed(() => console.error(`Run it again with FAULTS_SEED=${SEED}\n${deployment.output()}`));
       try {
         const random = randomNumbers(SEED);
         const moment = () => sleep(50 + 1450 * random());
-        const flow = await everyTask(house.lab);
-        const expected = await undisturbed(house, flow);
+        const flow = await everyTask(deployment.lab);
+        const expected = await undisturbed(deployment, flow);
         expect(expected.story.status).toBe('done');
         let jobs = 1;
         for (let kills = 0; kills < KILLS; jobs++) {
-          const id = await submitNew(house, flow);
-          for (; kills < KILLS && !(await isOver(house, id)); kills++) {
+          const id = await submitNew(deployment, flow);
+          for (; kills < KILLS && !(await isOver(deployment, id)); kills++) {
             await moment();
-            await house.kill();
+            await deployment.kill();
             if (random() < 0.2) {
-              house.launch();
+              deployment.launch();
               await moment();
-              await house.kill();
+              await deployment.kill();
             }
-            await house.start();
+            await deployment.start();
           }
-          await house.lab.end(id, 60);
-          await expectNothingLeft(house);
-          expect(await storyOf(house, id)).toEqual(expected.story);
+          await deployment.lab.end(id, 60);
+          await expectNothingLeft(deployment);
+          expect(await storyOf(deployment, id)).toEqual(expected.story);
         }
         const accounting = Array.from({ length: jobs }, () => expected.accounting).flat();
-        expect(await house.lab.accounting()).toEqual(accounting);
+        expect(await deployment.lab.accounting()).toEqual(accounting);
       } finally {
-        await house.close();
+        await deployment.close();
       }
     },
     60_000 + KILLS * 15_000,
@@ -74,23 +74,23 @@ describe('killed at random moments', () => {
 });
 
 describe('one service', () => {
-  let house: House;
+  let deployment: Deployment;
   beforeAll(async () => {
-    house = await openHouse({ database: 'given' });
+    deployment = await openDeployment({ database: 'given' });
   });
-  afterAll(() => house.close());
+  afterAll(() => deployment.close());
 
   it('a stop that was asked for counts, though the service is killed before it heard', async () => {
-    const { id } = await submitParallel(house, ['a', 'b'], { plan: { '*': { sleep: 600, spawn: 600 } } });
-    const { working_dir } = await house.lab.job(id);
-    await until('two units', () => startsIn(house, working_dir).length === 2);
-    const stopped = await house.lab.owner.client.get(`${house.lab.base}/job/${id}/stop/`);
-    await house.kill();
+    const { id } = await submitParallel(deployment, ['a', 'b'], { plan: { '*': { sleep: 600, spawn: 600 } } });
+    const { working_dir } = await deployment.lab.job(id);
+    await until('two units', () => startsIn(deployment, working_dir).length === 2);
+    const stopped = await deployment.lab.owner.client.get(`${deployment.lab.base}/job/${id}/stop/`);
+    await deployment.kill();
     expect(stopped.status).toBe(202);
-    await house.start();
-    expect(await house.lab.end(id)).toMatchObject({ status: 'failed', failure: { kind: 'stopped' } });
-    await expectNothingLeft(house);
-    expect((await storyOf(house, id)).history).toMatchObject([
+    await deployment.start();
+    expect(await deployment.lab.end(id)).toMatchObject({ status: 'failed', failure: { kind: 'stopped' } });
+    await expectNothingLeft(deployment);
+    expect((await storyOf(deployment, id)).history).toMatchObject([
       { run_status: 'failed', status: 'failed', cause: 'stopped' },
       { run_status: 'failed', status: 'failed', cause: 'stopped' },
     ]);
@@ -101,26 +101,26 @@ describe('one service', () => {
     [
       'a machine that loses power',
       async () => {
-        await house.kill();
-        for (const line of house.processes()) process.kill(Number.parseInt(line), 'SIGKILL');
-        await house.start();
+        await deployment.kill();
+        for (const line of deployment.processes()) process.kill(Number.parseInt(line), 'SIGKILL');
+        await deployment.start();
       },
     ],
   ])('%s loses the units that ran; the others run, none twice', async (_, fail) => {
     const wait = { sleep: 600 };
-    const { id } = await submitParallel(house, ['a', 'b', 'c', 'd', 'e'], {
+    const { id } = await submitParallel(deployment, ['a', 'b', 'c', 'd', 'e'], {
       meta_parallel: { parallel_tasks_per_job: 2 },
-      plan: { [house.lab.urlOf('b')]: wait, [house.lab.urlOf('c')]: wait },
+      plan: { [deployment.lab.urlOf('b')]: wait, [deployment.lab.urlOf('c')]: wait },
     });
-    const { working_dir } = await house.lab.job(id);
-    await until('the units that wait', () => startsIn(house, working_dir).length === 3);
-    const [worker, ...more] = house.processes().filter((line) => line.includes('worker.py'));
+    const { working_dir } = await deployment.lab.job(id);
+    await until('the units that wait', () => startsIn(deployment, working_dir).length === 3);
+    const [worker, ...more] = deployment.processes().filter((line) => line.includes('worker.pyz'));
     expect(more).toEqual([]);
     await fail(Number.parseInt(worker!));
-    const job = await house.lab.end(id);
+    const job = await deployment.lab.end(id);
     expect(job).toMatchObject({ status: 'failed', failure: { kind: 'task', num_images: 2 } });
-    await expectNothingLeft(house);
-    const { history, starts } = await storyOf(house, id);
+    await expectNothingLeft(deployment);
+    const { history, starts } = await storyOf(deployment, id);
     expect(history.map(({ status, cause }) => [status, cause])).toEqual([
       ['done', null],
       ['failed', 'lost'],
@@ -133,62 +133,62 @@ describe('one service', () => {
   });
 
   it('SIGTERM ends the service though units run, and the next start goes on with the job', async () => {
-    const flow = await everyTask(house.lab);
-    const expected = await undisturbed(house, flow);
-    const id = await submitNew(house, flow);
+    const flow = await everyTask(deployment.lab);
+    const expected = await undisturbed(deployment, flow);
+    const id = await submitNew(deployment, flow);
     // a unit that waits for the file could be waited for without end
-    const release = join(house.folder, 'released');
-    const waiting = await submitParallel(house, ['a'], { plan: { '*': { wait_for: release } } });
+    const release = join(deployment.folder, 'released');
+    const waiting = await submitParallel(deployment, ['a'], { plan: { '*': { wait_for: release } } });
     for (let restart = 0; restart < 2; restart++) {
       await sleep(400);
-      expect(await house.stop()).toBe(0);
-      await house.start();
+      expect(await deployment.stop()).toBe(0);
+      await deployment.start();
     }
     writeFileSync(release, '');
-    await house.lab.end(id, 60);
-    expect(await house.lab.end(waiting.id, 60)).toMatchObject({ status: 'done' });
-    await expectNothingLeft(house);
-    expect(await storyOf(house, id)).toEqual(expected.story);
+    await deployment.lab.end(id, 60);
+    expect(await deployment.lab.end(waiting.id, 60)).toMatchObject({ status: 'done' });
+    await expectNothingLeft(deployment);
+    expect(await storyOf(deployment, id)).toEqual(expected.story);
   });
 
   it('a job whose zip was not made before the service was killed gets it at the next start', async () => {
-    const release = join(house.folder, 'release');
-    const { id } = await submitParallel(house, ['a'], { plan: { '*': { wait_for: release } } });
-    const { working_dir } = await house.lab.job(id);
-    await until('the unit', () => startsIn(house, working_dir).length === 1);
+    const release = join(deployment.folder, 'release');
+    const { id } = await submitParallel(deployment, ['a'], { plan: { '*': { wait_for: release } } });
+    const { working_dir } = await deployment.lab.job(id);
+    await until('the unit', () => startsIn(deployment, working_dir).length === 1);
     // takes a second or more to zip
     writeFileSync(join(working_dir, 'large'), randomBytes(32 * 2 ** 20));
     writeFileSync(release, '');
-    await until('the end of the job', () => isOver(house, id));
-    await house.kill();
+    await until('the end of the job', () => isOver(deployment, id));
+    await deployment.kill();
     expect(existsSync(`${working_dir}.zip`)).toBe(false);
-    await house.start();
-    await expectNothingLeft(house);
-    expect(await zipOf(house, id)).toEqual(expect.arrayContaining(['large', 'workflow.log']));
+    await deployment.start();
+    await expectNothingLeft(deployment);
+    expect(await zipOf(deployment, id)).toEqual(expect.arrayContaining(['large', 'workflow.log']));
     expect(existsSync(working_dir)).toBe(false);
-    expect((await house.lab.job(id)).status).toBe('done');
+    expect((await deployment.lab.job(id)).status).toBe('done');
   });
 
   it.each([
-    ['jobs', () => house.lab.folders.jobs],
-    ['the service', () => join(house.data, 'running-jobs')],
+    ['jobs', () => deployment.lab.folders.jobs],
+    ['the service', () => join(deployment.data, 'running-jobs')],
   ])('a full disk below the folder of %s fails the job with that cause, and the next job runs', async (_, folderOf) => {
     const folder = folderOf();
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder]);
     try {
       const filler = join(folder, 'filler');
       writeFileSync(filler, Buffer.alloc(statfsSync(folder).bavail * statfsSync(folder).bsize));
-      const full = await submitParallel(house, ['a', 'b'], {});
-      const failed = await house.lab.end(full.id);
+      const full = await submitParallel(deployment, ['a', 'b'], {});
+      const failed = await deployment.lab.end(full.id);
       expect(failed).toMatchObject({ status: 'failed', failure: { message: expect.stringMatching(/no space left/i) } });
       expect(failed.log).toMatch(/no space left/i);
       expect(failed.log).toContain(`${full.id}`);
 
       rmSync(filler);
-      await expectNothingLeft(house);
-      const next = await submit(house, full.flow, full.dataset);
-      expect(await house.lab.end(next)).toMatchObject({ status: 'done', failure: null });
-      await expectNothingLeft(house);
+      await expectNothingLeft(deployment);
+      const next = await submit(deployment, full.flow, full.dataset);
+      expect(await deployment.lab.end(next)).toMatchObject({ status: 'done', failure: null });
+      await expectNothingLeft(deployment);
     } finally {
       execFileSync('umount', [folder]);
     }

@@ -4,17 +4,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { describe, expect, it, onTestFailed } from 'vitest';
 
-import { patiently } from '../packages/server/src/db/index.ts';
+import { retryWhileAway } from '../packages/server/src/db/index.ts';
 import { until } from '../packages/server/test/support/lab.ts';
 import { clientOf, freshDatabase } from '../packages/server/test/support/server.ts';
 import { crashDatabase } from './support/crash-database.ts';
 import { everyTask, storyOf } from './support/every-task.ts';
 import { expectNothingLeft, isOver, submitNew, undisturbed } from './support/faults.ts';
-import { type House, openHouse } from './support/house.ts';
+import { type Deployment, openDeployment } from './support/deployment.ts';
 
 const OUTAGE_SECONDS = process.env['LONG'] ? 20 : 5;
 
-const holdersIn = async ({ db }: House) =>
+const holdersIn = async ({ db }: Deployment) =>
   (await db.selectFrom('background_work').select('leased_by').execute()).map(({ leased_by }) => leased_by ?? '');
 
 const isHeldBy =
@@ -25,7 +25,7 @@ const isHeldBy =
 const LOCKED = '55P03';
 
 /** Freezes a server between two transactions, as if it had not been heard of for longer than its leases last. */
-async function freeze({ db }: House, server: ChildProcess): Promise<void> {
+async function freeze({ db }: Deployment, server: ChildProcess): Promise<void> {
   const ofServer = `%:${server.pid}#%`;
   for (let frozen = false; !frozen;) {
     server.kill('SIGSTOP');
@@ -45,15 +45,15 @@ async function freeze({ db }: House, server: ChildProcess): Promise<void> {
   }
 }
 
-/** A house with two servers at work on four jobs; the victim has most of them. */
-async function shareJobs(house: House) {
-  const flow = await everyTask(house.lab);
-  const expected = await undisturbed(house, flow);
-  const other = await house.startAnother();
-  const { owner, base } = house.lab;
-  const otherClient = clientOf(other.url, await house.tokenOf(other.url, owner.email));
+/** A deployment with two servers at work on four jobs; the victim has most of them. */
+async function shareJobs(deployment: Deployment) {
+  const flow = await everyTask(deployment.lab);
+  const expected = await undisturbed(deployment, flow);
+  const other = await deployment.startAnother();
+  const { owner, base } = deployment.lab;
+  const otherClient = clientOf(other.url, await deployment.tokenOf(other.url, owner.email));
   const datasets = [];
-  for (let number = 0; number < 4; number++) datasets.push(await house.lab.dataset());
+  for (let number = 0; number < 4; number++) datasets.push(await deployment.lab.dataset());
   const answers = await Promise.all(
     datasets.map((dataset_id, number) =>
       [owner.client, otherClient][number % 2]!.post(
@@ -65,12 +65,14 @@ async function shareJobs(house: House) {
   );
   expect(answers.map(({ status }) => status)).toEqual([202, 202, 202, 202]);
   const ids = answers.map(({ body }) => (body as { id: number }).id);
-  const servers = [house.server().process, other.running.process] as const;
+  const servers = [deployment.server().process, other.running.process] as const;
   await expect
-    .poll(async () => (await holdersIn(house)).filter((holder) => servers.some((server) => isHeldBy(server)(holder))))
+    .poll(async () =>
+      (await holdersIn(deployment)).filter((holder) => servers.some((server) => isHeldBy(server)(holder))),
+    )
     .toHaveLength(4);
   await sleep(500);
-  const holders = await holdersIn(house);
+  const holders = await holdersIn(deployment);
   const [one, two] = servers.map((server) => holders.filter(isHeldBy(server)).length);
   const [victim, heir] = one! > two! ? servers : ([servers[1], servers[0]] as const);
   expect(Math.max(one!, two!)).toBeGreaterThan(0);
@@ -80,31 +82,31 @@ async function shareJobs(house: House) {
     heir,
     allOver: (timeout: number) =>
       expect
-        .poll(async () => Promise.all(ids.map((id) => isOver(house, id))), { timeout })
+        .poll(async () => Promise.all(ids.map((id) => isOver(deployment, id))), { timeout })
         .toEqual([true, true, true, true]),
     async expectResults() {
-      await expectNothingLeft(house);
-      for (const id of ids) expect(await storyOf(house, id)).toEqual(expected.story);
+      await expectNothingLeft(deployment);
+      for (const id of ids) expect(await storyOf(deployment, id)).toEqual(expected.story);
       const accounting = Array.from({ length: 5 }, () => expected.accounting.map(String)).flat();
-      expect((await house.lab.accounting()).map(String).sort()).toEqual(accounting.sort());
+      expect((await deployment.lab.accounting()).map(String).sort()).toEqual(accounting.sort());
     },
   };
 }
 
 describe('two servers share the jobs', () => {
   it('and when one is killed, the other goes on within seconds', async () => {
-    const house = await openHouse({ database: 'given' });
-    onTestFailed(() => console.error(house.output()));
+    const deployment = await openDeployment({ database: 'given' });
+    onTestFailed(() => console.error(deployment.output()));
     try {
-      const { victim, heir, allOver, expectResults } = await shareJobs(house);
+      const { victim, heir, allOver, expectResults } = await shareJobs(deployment);
       victim.kill('SIGKILL');
-      const inherited = async () => (await holdersIn(house)).every(isHeldBy(heir));
+      const inherited = async () => (await holdersIn(deployment)).every(isHeldBy(heir));
       await expect.poll(inherited, { timeout: 8000 }).toBe(true);
       await allOver(60_000);
-      if (victim === house.server().process) await house.start();
+      if (victim === deployment.server().process) await deployment.start();
       await expectResults();
     } finally {
-      await house.close();
+      await deployment.close();
     }
   }, 120_000);
 
@@ -114,12 +116,14 @@ describe('two servers share the jobs', () => {
   ])(
     'and one that was frozen for longer than its leases changes nothing when it wakes %s',
     async (_, wait) => {
-      const house = await openHouse({ database: 'given' });
-      onTestFailed(() => console.error(house.output()));
+      const deployment = await openDeployment({ database: 'given' });
+      onTestFailed(() => console.error(deployment.output()));
       try {
-        const { victim, heir, allOver, expectResults } = await shareJobs(house);
-        await freeze(house, victim);
-        await expect.poll(async () => (await holdersIn(house)).every(isHeldBy(heir)), { timeout: 8000 }).toBe(true);
+        const { victim, heir, allOver, expectResults } = await shareJobs(deployment);
+        await freeze(deployment, victim);
+        await expect
+          .poll(async () => (await holdersIn(deployment)).every(isHeldBy(heir)), { timeout: 8000 })
+          .toBe(true);
         await wait(allOver);
         victim.kill('SIGCONT');
         await allOver(60_000);
@@ -128,7 +132,7 @@ describe('two servers share the jobs', () => {
         await expectResults();
         expect([victim.exitCode, victim.signalCode]).toEqual([null, null]);
       } finally {
-        await house.close();
+        await deployment.close();
       }
     },
     120_000,
@@ -140,7 +144,7 @@ describe('the database', () => {
     const { db, pool, drop } = await freshDatabase();
     try {
       let attempts = 0;
-      const outcome = await patiently(
+      const outcome = await retryWhileAway(
         () =>
           db.transaction().execute(async (trx) => {
             attempts += 1;
@@ -159,30 +163,30 @@ describe('the database', () => {
   });
 
   it(`the database is away for ${OUTAGE_SECONDS} s: the service stays, and the job ends as if it had not been`, async () => {
-    const house = await openHouse({ database: 'embedded' });
-    onTestFailed(() => console.error(house.output()));
+    const deployment = await openDeployment({ database: 'embedded' });
+    onTestFailed(() => console.error(deployment.output()));
     try {
-      const flow = await everyTask(house.lab);
-      const expected = await undisturbed(house, flow);
-      const id = await submitNew(house, flow);
+      const flow = await everyTask(deployment.lab);
+      const expected = await undisturbed(deployment, flow);
+      const id = await submitNew(deployment, flow);
       await sleep(700);
-      expect(await isOver(house, id)).toBe(false);
-      const bringBack = await crashDatabase(house.data);
+      expect(await isOver(deployment, id)).toBe(false);
+      const bringBack = await crashDatabase(deployment.data);
       await sleep(OUTAGE_SECONDS * 1000);
       bringBack();
       await until('the database', () =>
-        isOver(house, id).then(
+        isOver(deployment, id).then(
           () => true,
           () => false,
         ),
       );
-      expect(house.server().process.exitCode).toBe(null);
-      await house.lab.end(id, 60);
-      await expectNothingLeft(house);
-      expect(await storyOf(house, id)).toEqual(expected.story);
-      expect(await house.lab.accounting()).toEqual([...expected.accounting, ...expected.accounting]);
+      expect(deployment.server().process.exitCode).toBe(null);
+      await deployment.lab.end(id, 60);
+      await expectNothingLeft(deployment);
+      expect(await storyOf(deployment, id)).toEqual(expected.story);
+      expect(await deployment.lab.accounting()).toEqual([...expected.accounting, ...expected.accounting]);
     } finally {
-      await house.close();
+      await deployment.close();
     }
   }, 120_000);
 });

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import { localHost } from '../packages/server/src/hosts/index.ts';
 import { chooseInstaller, pipInstaller } from '../packages/server/src/tasks/procedures/installer.ts';
-import { createRun } from '../packages/server/src/tasks/procedures/run.ts';
+import { createProcedureRun } from '../packages/server/src/tasks/procedures/procedure-run.ts';
 import { UV_REQUIREMENT, UV_VERSION } from '../packages/server/src/tasks/procedures/uv-pin.ts';
 import { addPerson, addProfile } from '../packages/server/test/support/plates.ts';
 import { startService } from '../packages/server/test/support/server.ts';
@@ -190,7 +190,7 @@ describe('the uv that the service brings', () => {
     offered = [...bundled(), ...files()];
     const toolsDir = join(folder, `tools-${createHash('md5').update(String(files)).digest('hex')}`);
     let log = '';
-    const run = createRun({
+    const run = createProcedureRun({
       host: localHost,
       name: 'collect',
       steps: [],

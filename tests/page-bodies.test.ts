@@ -18,11 +18,11 @@ const ON_THE_WAY = 32 * MEGABYTE;
 const MOST_MEMORY = 600 * MEGABYTE;
 const FORM = 'application/x-www-form-urlencoded';
 
-interface Place {
+interface WebServer {
   url: string;
   process: Running;
 }
-const places: Record<string, Place> = {};
+const webServers: Record<string, WebServer> = {};
 let upstream: Server;
 let received = 0;
 
@@ -41,9 +41,9 @@ async function startUpstream(): Promise<string> {
 
 beforeAll(async () => {
   const service = start();
-  places['on the port of the API'] = { url: (await service.said(READY))[1]!, process: service };
+  webServers['on the port of the API'] = { url: (await service.said(READY))[1]!, process: service };
   const web = await startWebProcess(variables(await startUpstream()));
-  places['alone'] = { url: (await web.said(/Listening on (http:\/\/\S+)/))[1]!, process: web };
+  webServers['alone'] = { url: (await web.said(/Listening on (http:\/\/\S+)/))[1]!, process: web };
 }, START_MS);
 
 afterAll(() => {
@@ -51,11 +51,11 @@ afterAll(() => {
   upstream.closeAllConnections();
 });
 
-const peakMemory = ({ process }: Place) =>
+const peakMemory = ({ process }: WebServer) =>
   Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${process.process.pid}/status`, 'utf8'))![1]) * 1024;
 
 /** Sends until everything is sent, there is an answer, or the connection is cut. */
-async function pour({ url }: Place, target: string, headers: Record<string, string>, size: number) {
+async function pour({ url }: WebServer, target: string, headers: Record<string, string>, size: number) {
   const request = httpRequest(url + target, { method: 'POST', headers: { origin: url, ...headers } });
   let status: number | 'cut' | undefined;
   const over = new Promise<void>((resolve) => {
@@ -81,13 +81,13 @@ async function pour({ url }: Place, target: string, headers: Record<string, stri
 }
 
 /** The longest that others wait meanwhile. */
-async function longestWait(place: Place, work: Promise<unknown>): Promise<number> {
+async function longestWait(webServer: WebServer, work: Promise<unknown>): Promise<number> {
   let longest = 0;
   let over = false;
   void work.finally(() => (over = true));
   while (!over) {
     const began = Date.now();
-    await ask(place.url, '/alive');
+    await ask(webServer.url, '/alive');
     longest = Math.max(longest, Date.now() - began);
     await sleep(50);
   }
@@ -95,7 +95,7 @@ async function longestWait(place: Place, work: Promise<unknown>): Promise<number
 }
 
 describe.each(['on the port of the API', 'alone'])('pages %s', (name) => {
-  const place = () => places[name]!;
+  const webServer = () => webServers[name]!;
 
   it.each<[string, string, Record<string, string>]>([
     ['the sign-in form, announced', '/auth/login?/login', { 'content-type': FORM, 'content-length': String(HUGE) }],
@@ -105,18 +105,18 @@ describe.each(['on the port of the API', 'alone'])('pages %s', (name) => {
     ['logout', '/auth/token/logout', { 'content-type': 'text/plain' }],
     ['an address that is not there', '/not-here', { 'content-type': FORM }],
   ])('do not take 300 MB: %s', async (_, target, headers) => {
-    const attacks = Promise.all(Array.from({ length: AT_ONCE }, () => pour(place(), target, headers, HUGE)));
-    const wait = await longestWait(place(), attacks);
+    const attacks = Promise.all(Array.from({ length: AT_ONCE }, () => pour(webServer(), target, headers, HUGE)));
+    const wait = await longestWait(webServer(), attacks);
     for (const { status, sent } of await attacks) {
       expect([413, 'cut']).toContain(status);
       expect(sent).toBeLessThan(ON_THE_WAY);
     }
     expect(wait).toBeLessThan(5000);
-    expect(peakMemory(place())).toBeLessThan(MOST_MEMORY);
+    expect(peakMemory(webServer())).toBeLessThan(MOST_MEMORY);
   });
 
   it('say how large a form may be', async () => {
-    const { url } = place();
+    const { url } = webServer();
     const headers = { origin: url, 'content-type': FORM };
     const send = (bytes: number) =>
       ask(url, '/auth/login?/login', { method: 'POST', headers, body: `username=${'a'.repeat(bytes - 9)}` });
@@ -127,12 +127,12 @@ describe.each(['on the port of the API', 'alone'])('pages %s', (name) => {
 });
 
 it('a call of the API of any size passes through, and the web server holds little of it', async () => {
-  const place = places['alone']!;
+  const webServer = webServers['alone']!;
   const before = received;
-  const work = pour(place, '/api/v2/anything', { 'content-type': 'application/octet-stream' }, HUGE);
-  const wait = await longestWait(place, work);
+  const work = pour(webServer, '/api/v2/anything', { 'content-type': 'application/octet-stream' }, HUGE);
+  const wait = await longestWait(webServer, work);
   expect(await work).toEqual({ status: 200, sent: HUGE });
   expect(received - before).toBe(HUGE);
   expect(wait).toBeLessThan(5000);
-  expect(peakMemory(place)).toBeLessThan(MOST_MEMORY);
+  expect(peakMemory(webServer)).toBeLessThan(MOST_MEMORY);
 });

@@ -7,12 +7,17 @@ import { createHash } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { until } from '../packages/server/test/support/lab.ts';
 import { addPerson, addProfile } from '../packages/server/test/support/plates.ts';
-import { type Client, startService } from '../packages/server/test/support/server.ts';
+import { type Client, clientOf, startService } from '../packages/server/test/support/server.ts';
+import { looksWell } from '../packages/web/test/site/looks.ts';
+import { launchBrowser } from './support/browser.ts';
 import { drawPlate } from './support/demo-plate.ts';
+import { PASSWORD, READY, start } from './support/mounted.ts';
+import { comparePictures, compareTiles, type PythonReader, readPlate, readSharded } from './support/python-readers.ts';
+import { compareTables } from './support/python-tables.ts';
 import { remove, temporaryFolder } from './support/processes.ts';
 
 const folder = temporaryFolder('real-run');
@@ -38,6 +43,8 @@ interface Unit {
 interface Run {
   /** Where its plates are. */
   zarrDir: string;
+  /** The address of its dataset. */
+  base: string;
   job: Body;
   images: Body[];
   /** Of each task, in the order of the workflow. */
@@ -45,7 +52,9 @@ interface Run {
 }
 
 async function openPlace() {
-  const service = await startService({ settings: { SERVICE_DATA_DIR: join(folder, 'data') } });
+  const service = await startService({
+    settings: { SERVICE_DATA_DIR: join(folder, 'data'), SERVICE_DATA_BASE_PATH: '/data/' },
+  });
   const profile = await addProfile(service);
   const find = 'import sys; print(sys.executable, "%d.%d" % sys.version_info[:2])';
   const [python, version] = execFileSync('python3', ['-c', find], { encoding: 'utf8' }).trim().split(' ');
@@ -61,7 +70,8 @@ async function openPlace() {
       }),
     })
     .execute();
-  return (await addPerson(service, profile, { project_dirs: [folder] })).client;
+  const { client, email } = await addPerson(service, profile, { project_dirs: [folder] });
+  return { client, url: service.url, token: await service.login(email, 'some-password') };
 }
 
 /** What came, if it is what was hoped for. */
@@ -142,7 +152,7 @@ async function run(client: Client, tasks: Body[], plate: string, warm_start: boo
     units.push(page.body.items);
   }
   const { images } = (await client.get(`${base}/dataset/${dataset.id}/export/`)).body;
-  return { zarrDir, job, images, units };
+  return { zarrDir, base: `${base}/dataset/${dataset.id}`, job, images, units };
 }
 
 /** A table names the axes of a region in another order each time; then they are in the order of the alphabet. */
@@ -192,12 +202,15 @@ describe('fractal-tasks-core, from the package index', () => {
   let python: string;
   let warm: Run;
   let cold: Run;
+  let reader: PythonReader;
   beforeAll(async () => {
     // so that not every process compiles what it imports
     vi.stubEnv('PYTHONDONTWRITEBYTECODE', undefined);
-    const client = await openPlace();
+    const service = await openPlace();
+    const { client } = service;
     const group = await collect(client);
     python = join(group.venv_path, 'bin/python');
+    reader = { ...service, python, folder: join(folder, 'seen') };
     const [image] = drawPlate(folder, { wells: WELLS.length, size: 128 });
     const plate = image!.slice(0, -'/A/01/0'.length);
     // at the same time: the machine is as busy for the one as for the other
@@ -282,4 +295,136 @@ describe('fractal-tasks-core, from the package index', () => {
     const computed = ({ units }: Run) => cpuOf(units[PROJECTED]!.filter((unit) => !unit.is_init));
     expect(computed(warm)).toBeLessThan(computed(cold) / 2);
   });
+
+  it('has its plates read through the service by ngio and fsspec, equal to what is on disk', async () => {
+    expect(await readPlate(reader, join(warm.zarrDir, 'demo_mip.zarr'))).toEqual({
+      images: WELLS.length,
+      labels: WELLS.length,
+      equal: true,
+      ranges: [true, true, true, true, true, false],
+    });
+  });
+
+  it('has its plates drawn', async () => {
+    const { base } = warm;
+    const query = { plate: 'demo_mip.zarr', channel: 0, size: 256 };
+    const picture = await reader.client.get(`${base}/plate-picture/`, { query });
+    expect([picture.status, picture.headers.get('x-picture-bad-wells')]).toEqual([200, '']);
+    const info = await made(
+      reader.client.get(`${base}/plate-picture/info/`, { query: { plate: 'demo_mip.zarr' } }),
+      200,
+    );
+    expect(info.wells.map(({ name, state }: Body) => `${name} ${state}`)).toEqual(['A01 ready', 'A02 ready']);
+    const zarr_url = join(warm.zarrDir, 'demo_mip.zarr/A/01/0');
+    const outlined = await reader.client.get(`${base}/picture/`, { query: { zarr_url, labels: 'nuclei' } });
+    const plain = await reader.client.get(`${base}/picture/`, { query: { zarr_url } });
+    expect([outlined.status, plain.status]).toEqual([200, 200]);
+    expect(outlined.headers.get('etag')).not.toBe(plain.headers.get('etag'));
+  });
+
+  it('draws images of every kind as numpy would, within one shade of grey', async () => {
+    const found = await comparePictures(reader);
+    const far = Object.entries(found).flatMap(([image, differences]) =>
+      Object.entries(differences)
+        .filter(([what, value]) => what !== 'wells' && typeof value === 'number' && !(value <= 1))
+        .map(([what, value]) => `${image}: ${what} ${value}`),
+    );
+    expect(far).toEqual([]);
+    expect(Object.keys(found).length).toBeGreaterThan(60);
+    const placed = Object.entries(found).flatMap(([name, { placed: by }]) =>
+      by === undefined ? [] : [`${name} ${by}`],
+    );
+    expect(placed.sort()).toEqual([
+      'metadata-2.zarr position',
+      'metadata-3.zarr position',
+      'nowhere-2.zarr reading_order',
+      'nowhere-3.zarr reading_order',
+      'table-2.zarr position',
+      'table-3.zarr position',
+    ]);
+    expect(await readSharded(reader, join(reader.folder, 'kinds/sharded-v3'))).toBe(true);
+
+    // the viewer reads the files itself
+    const kinds = readdirSync(join(reader.folder, 'kinds')).filter((name) => !/^(yx|zyx)-/.test(name));
+    const plates = ['metadata-2.zarr', 'metadata-3.zarr'].map((plate) => `${plate}/A/05/2`);
+    const images = [...kinds.map((name) => `kinds/${name}`), ...plates].map((name) => join(reader.folder, name));
+    const tiles = await compareTiles(reader, images);
+    expect(Object.entries(tiles).filter(([, difference]) => !(difference <= 1))).toEqual([]);
+    expect(Object.keys(tiles).length).toBeGreaterThan(50);
+  }, 600_000);
+
+  it('has tables that the service reads as ngio does, value by value, of every kind that ngio writes', async () => {
+    const measured = WELLS.map((well) => join(warm.zarrDir, 'demo_mip.zarr', well, '0'));
+    const { compared, differing } = await compareTables(reader, measured);
+    expect(differing).toEqual({});
+    expect(compared).toBeGreaterThan(50);
+  }, 300_000);
+
+  it('is looked at on the pages: its plate, its nuclei, and a plate of version 0.5 in shards', async () => {
+    const { url, token, base } = await openPages({
+      // what the job made, and what zarr wrote
+      images: [
+        ...warm.images.filter(({ attributes }) => attributes.plate === 'demo_mip.zarr'),
+        ...['0', '1', '2', '3'].map((field) => ({
+          zarr_url: join(reader.folder, 'metadata-3.zarr/A/05', field),
+          attributes: { plate: 'metadata-3.zarr', well: 'A05' },
+          types: {},
+        })),
+      ],
+    });
+    const browser = await launchBrowser();
+    onTestFinished(() => browser.close());
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+    await context.addCookies([{ name: 'fastapiusersauth', value: token, url }]);
+    const page = await context.newPage();
+    const words = async () => (await page.locator('#picture').getAttribute('aria-label')) ?? '';
+    const view = (path: string) => page.goto(`${url}${base}/view?image=${encodeURIComponent(path)}`);
+    const patience = { timeout: 30_000 };
+    const isStill = () =>
+      expect.poll(() => page.getByRole('region', { name: 'Picture' }).getAttribute('aria-busy'), patience);
+
+    for (const plate of ['demo_mip.zarr', 'metadata-3.zarr']) {
+      await page.goto(`${url}${base}?a.plate=${plate}`);
+      await page.getByRole('button', { name: 'Picture', pressed: true }).waitFor();
+      await expect.poll(() => page.getByRole('option', { name: /^A0[15],/ }).count(), patience).toBeGreaterThan(0);
+      await looksWell(page, `real-plate-${plate.split('.')[0]}`);
+    }
+
+    await view(join(warm.zarrDir, 'demo_mip.zarr/A/01/0'));
+    await expect.poll(words, patience).toMatch(/nuclei from .* labels nuclei/);
+    await isStill().toBe('false');
+    await looksWell(page, 'real-nuclei');
+    const labelled = await page.locator('#picture').screenshot();
+    await page.getByRole('switch', { name: 'Show labels' }).click();
+    await expect.poll(words, patience).not.toContain('labels nuclei');
+    await isStill().toBe('false');
+    expect((await page.locator('#picture').screenshot()).equals(labelled)).toBe(false);
+
+    await view(join(reader.folder, 'metadata-3.zarr/A/05/2'));
+    await expect.poll(words, patience).toContain('metadata-3');
+    await isStill().toBe('false');
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await looksWell(page, 'real-shards');
+  }, 240_000);
 });
+
+/** A service with pages beside the first one, whose administrator has these images in a dataset. */
+async function openPages({ images }: { images: Body[] }): Promise<{ url: string; token: string; base: string }> {
+  const [, url] = await start().said(READY);
+  const form = new URLSearchParams({ username: 'admin@example.org', password: PASSWORD });
+  const { body } = await clientOf(url!).raw('/auth/token/login/', { method: 'POST', body: form });
+  const token = body.access_token as string;
+  const client = clientOf(url!, token);
+  const me = await made(client.get('/auth/current-user/'), 200);
+  await made(client.patch(`/auth/users/${me.id}/`, { project_dirs: [folder] }), 200);
+  const project = await made(client.post('/api/v2/project/', { name: 'Real plates' }));
+  const imported = images.map(({ zarr_url, attributes, types }) => ({ zarr_url, attributes, types }));
+  const dataset = await made(
+    client.post(`/api/v2/project/${project.id}/dataset/import/`, {
+      name: 'Plates',
+      zarr_dir: folder,
+      images: imported,
+    }),
+  );
+  return { url: url!, token, base: `/v2/projects/${project.id}/datasets/${dataset.id}` };
+}

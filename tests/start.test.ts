@@ -124,7 +124,8 @@ describe('npm start', () => {
     first.process.kill('SIGKILL');
     await first.ended;
     const second = track(startService(['--port', '0', '--data-dir', data]));
-    await second.said(READY);
+    const [, url] = await second.said(READY);
+    expect((await fetch(`${url!}/api/alive/`)).status).toBe(200);
   });
 
   it('reads the password of the administrator from its input, so that no command line shows it', async () => {
@@ -169,6 +170,10 @@ describe('npm start', () => {
     expect(service.output()).not.toContain('boss-password');
     const token = await tokenOf(url!, 'boss-password', 'boss@example.org');
     expect(await ask(url!, token, '/auth/current-user/')).toMatchObject({ project_dirs: ['/somewhere/else'] });
+    // it has become another with flags for its memory, and is still the one that was started
+    const about = (what: string) => readFileSync(`/proc/${service.process.pid}/${what}`, 'utf8').split('\0');
+    expect(about('cmdline')).toContain('--max-semi-space-size=8');
+    expect(about('environ')).toContain('GLIBC_TUNABLES=glibc.malloc.arena_max=2');
   });
 
   it('shares its data folder with servicectl and a second server', async () => {

@@ -43,6 +43,7 @@ describe('the pass and the router of the API', () => {
       bodies: { take: () => Promise.reject(new Error('no body is read')), packsWith: () => true },
       authenticate: () => Promise.resolve(undefined),
       hold: () => () => undefined,
+      noteActing: () => Promise.resolve(),
       site: { trustedOrigins: [], besidePages: true },
     });
     for (const operation of OPERATIONS) api.serveAnyone(operation, () => undefined);
@@ -136,13 +137,13 @@ describe('the pass and the router of the API', () => {
 const ADMIN = { username: 'admin@example.org', password: PASSWORD };
 const CHROME = 'Mozilla/5.0 (X11; Linux x86_64) Chrome/141.0';
 
-interface Place {
+interface WebServer {
   /** Where pages are. */
   web: string;
   api: string;
   token: string;
 }
-const places: Record<string, Place> = {};
+const webServers: Record<string, WebServer> = {};
 
 beforeAll(async () => {
   const service = start();
@@ -150,13 +151,13 @@ beforeAll(async () => {
   const separate = await startWeb(mounted);
   const login = await clientOf(mounted).raw('/auth/token/login/', { method: 'POST', body: new URLSearchParams(ADMIN) });
   const { access_token: token } = login.body as { access_token: string };
-  places['on the port of the API'] = { web: mounted, api: mounted, token };
-  places['alone'] = { web: separate.url, api: mounted, token };
+  webServers['on the port of the API'] = { web: mounted, api: mounted, token };
+  webServers['alone'] = { web: separate.url, api: mounted, token };
 }, START_MS);
 
 describe.each(['on the port of the API', 'alone'])('the web server %s', (name) => {
-  const place = () => places[name]!;
-  const session = () => ({ cookie: `fastapiusersauth=${place().token}` });
+  const webServer = () => webServers[name]!;
+  const session = () => ({ cookie: `fastapiusersauth=${webServer().token}` });
   const json = { 'content-type': 'application/json' };
 
   it.each([
@@ -177,7 +178,7 @@ describe.each(['on the port of the API', 'alone'])('the web server %s', (name) =
   ])('gives no page the token of somebody else: %s', async (target) => {
     const browser = { ...session(), 'user-agent': CHROME };
     for (const headers of [session(), browser, { ...browser, 'sec-fetch-site': 'same-origin' }]) {
-      const { status, text } = await ask(place().web, target, { headers });
+      const { status, text } = await ask(webServer().web, target, { headers });
       expect(status).toBeGreaterThanOrEqual(400);
       expect(text).not.toContain('access_token');
     }
@@ -186,7 +187,7 @@ describe.each(['on the port of the API', 'alone'])('the web server %s', (name) =
   it.each(['/api/admin//v2/job/1/stop', '/api//admin/v2/job/1/%73top', '/api/admin/v2/job//1/stop/'])(
     'stops no job by a link: %s',
     async (target) => {
-      const { status, text } = await ask(place().web, target, { headers: session() });
+      const { status, text } = await ask(webServer().web, target, { headers: session() });
       expect([status, text]).toEqual([403, expect.stringContaining('does something')]);
     },
   );
@@ -195,18 +196,20 @@ describe.each(['on the port of the API', 'alone'])('the web server %s', (name) =
   let groups = 0;
   const makeGroup = async (headers: Record<string, string>) => {
     const body = JSON.stringify({ name: `Group ${name} ${++groups}` });
-    const made = await ask(place().web, '/api/auth/group', {
+    const made = await ask(webServer().web, '/api/auth/group', {
       method: 'POST',
       headers: { ...session(), ...json, ...headers },
       body,
     });
-    const all = await ask(place().api, '/auth/group/', { headers: { authorization: `Bearer ${place().token}` } });
+    const all = await ask(webServer().api, '/auth/group/', {
+      headers: { authorization: `Bearer ${webServer().token}` },
+    });
     return { status: made.status, exists: all.text.includes(`Group ${name} ${groups}"`) };
   };
 
   it.each<[string, () => Record<string, string>]>([
     ['a script of another site', () => ({ 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' })],
-    ['a script of a sister site', () => ({ 'sec-fetch-site': 'same-site', origin: place().web })],
+    ['a script of a sister site', () => ({ 'sec-fetch-site': 'same-site', origin: webServer().web })],
     ['a hidden page', () => ({ 'sec-fetch-site': 'cross-site', origin: 'null' })],
     ['another site on plain http', () => ({ origin: 'http://evil.example' })],
     ['another port of this host on plain http', () => ({ origin: 'http://127.0.0.1:9' })],
@@ -219,24 +222,24 @@ describe.each(['on the port of the API', 'alone'])('the web server %s', (name) =
   );
 
   it.each<[string, () => Record<string, string>]>([
-    ['its own page', () => ({ 'sec-fetch-site': 'same-origin', origin: place().web, 'user-agent': CHROME })],
-    ['its own page on plain http', () => ({ origin: place().web, 'user-agent': CHROME })],
+    ['its own page', () => ({ 'sec-fetch-site': 'same-origin', origin: webServer().web, 'user-agent': CHROME })],
+    ['its own page on plain http', () => ({ origin: webServer().web, 'user-agent': CHROME })],
     ['a program', () => ({ 'user-agent': 'curl/8' })],
   ])('works for %s', async (_, headers) => expect(await makeGroup(headers())).toEqual({ status: 201, exists: true }));
 
   it('ends no session for a page of another site', async () => {
     const headers = { ...session(), ...json, 'user-agent': CHROME };
     const from = (origin: string) =>
-      ask(place().web, '/auth/token/logout', { method: 'POST', headers: { ...headers, origin } });
+      ask(webServer().web, '/auth/token/logout', { method: 'POST', headers: { ...headers, origin } });
     const refused = await from('http://evil.example');
     expect([refused.status, refused.headers['set-cookie']]).toEqual([403, undefined]);
-    expect((await from(place().web)).status).toBe(204);
+    expect((await from(webServer().web)).status).toBe(204);
   });
 });
 
 describe('another web client, before a service with pages of its own', () => {
   const headers = () => ({
-    cookie: `fastapiusersauth=${places['alone']!.token}`,
+    cookie: `fastapiusersauth=${webServers['alone']!.token}`,
     'user-agent': 'node',
     origin: 'http://localhost:5173',
     'content-type': 'application/json',
@@ -251,6 +254,6 @@ describe('another web client, before a service with pages of its own', () => {
     ['POST', '/auth/token/logout/', undefined, 204],
   ])('is answered: %s %s', async (method, path, body, status) => {
     const sent = { method, headers: headers(), ...(body === undefined ? {} : { body }) };
-    expect((await ask(places['alone']!.api, path, sent)).status).toBe(status);
+    expect((await ask(webServers['alone']!.api, path, sent)).status).toBe(status);
   });
 });

@@ -7,37 +7,25 @@ import { expect, it } from 'vitest';
 
 import { localHost } from '../packages/server/src/hosts/index.ts';
 import { createLocalRunner } from '../packages/server/src/runners/index.ts';
-import { writeBatch } from '../packages/server/src/runners/batch.ts';
-import { remove, ROOT, temporaryFolder } from './support/processes.ts';
+import { writeBatch, writeWorker } from '../packages/server/src/runners/batch.ts';
+import { smallBatch } from '../packages/server/test/runners/batch.ts';
+import { remove, temporaryFolder } from './support/processes.ts';
 
-const WORKER = join(ROOT, 'packages/server/src/runners/worker.py');
 const LINES = 500_000;
 
 it('a worker that has a long journal to read is waited for, and not started in vain until the job fails', async () => {
   const root = temporaryFolder('handover');
-  const batch = {
-    folder: join(root, 'batch'),
-    command: ['/bin/true'],
-    taskFolder: join(root, 'task'),
-    workingFolder: '/',
-    environment: {},
-    warm: false,
-    largestOutput: 100,
-    total: 1,
-    units: () => [{ number: 0, stem: 'one', args: '{}' }],
-    single: false,
-    width: null,
-  };
+  const batch = smallBatch(root);
   await writeBatch(batch);
-  writeFileSync(join(batch.folder, 'journal.jsonl'), '{"places": 1}\n'.repeat(LINES));
-  const first = spawn('python3', ['-I', '-S', WORKER, batch.folder], { stdio: 'ignore' });
+  writeFileSync(join(batch.folder, 'journal.jsonl'), '{"slots": 1}\n'.repeat(LINES));
+  const first = spawn('python3', ['-I', '-S', await writeWorker(batch.folder), batch.folder], { stdio: 'ignore' });
   const ended = new Promise((resolve) => first.once('exit', resolve));
   try {
     const said: object[] = [];
     const never = new AbortController().signal;
-    const runner = createLocalRunner({ host: localHost, places: 1 });
+    const runner = createLocalRunner({ host: localHost, slots: 1 });
     const outcome = await runner.with('python3').run(batch, {
-      onRecords: (records) => void said.push(...records.filter((record) => !('places' in record))),
+      onRecords: (records) => void said.push(...records.filter((record) => !('slots' in record))),
       stop: never,
       leave: never,
     });

@@ -2,18 +2,23 @@ import adapter from '@sveltejs/adapter-node';
 import { sveltekit } from '@sveltejs/kit/vite';
 import { defineConfig } from 'vite';
 
+import { chunks } from './chunks-plugin.ts';
 import { demo } from './demo-plugin.ts';
 import { operations } from './operations-plugin.ts';
 
 /** The one style attribute that is let through: Kit hides its own #svelte-announcer with it (sveltejs/kit#14247). */
 const ANNOUNCER_STYLE = 'sha256-S8qMpvofolR8Mpjy4kQvEm7m1q8clzU4dfDH0AmvZjo=';
 
+const files = chunks();
+
 export default defineConfig({
   // pictures of images are read by a worker, which loads a codec when an image needs it
   worker: { format: 'es' },
+  environments: { client: { build: { rolldownOptions: { output: { codeSplitting: { groups: files.groups } } } } } },
   plugins: [
     operations(),
     demo(),
+    files.plugin,
     sveltekit({
       // whoever builds names a folder of its own, so that what runs stays as it is (packages/server/src/web/builds.ts)
       adapter: adapter({ out: process.env['WEB_BUILD_FOLDER'] ?? '.svelte-kit/build' }),

@@ -30,7 +30,7 @@ import {
   startSshd,
   stopSshd,
 } from './support/faults.ts';
-import { asUser, BASE, becoming, environmentOf, folderOf, must, SSH, throughSudo } from './support/place.ts';
+import { asUser, BASE, becoming, environmentOf, folderOf, must, SSH, throughSudo } from './support/commands.ts';
 import { startService } from './support/service.ts';
 
 const IDLE = { n1: 'idle', n2: 'idle', n3: 'idle', n4: 'idle' };

@@ -5,53 +5,58 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
 
 import { attacks, besideHostileJobs, expectUnharmed } from '../support/hostile.ts';
-import type { House } from '../support/house.ts';
-import { type ClusterType, openClusterHouse } from './support/cluster-house.ts';
-import { must } from './support/place.ts';
+import type { Deployment } from '../support/deployment.ts';
+import { type ClusterType, openClusterDeployment } from './support/cluster-deployment.ts';
+import { must } from './support/commands.ts';
 
 const TYPES: ClusterType[] = ['slurm_sudo', 'slurm_ssh'];
 const NOT_OURS = expect.stringContaining('not written by the service and left out');
 
 describe.each(TYPES)('%s', (type) => {
-  let house: House;
+  let deployment: Deployment;
   let pid: number;
   beforeAll(async () => {
-    house = await openClusterHouse({ type });
-    pid = house.server().process.pid!;
+    deployment = await openClusterDeployment({ type });
+    pid = deployment.server().process.pid!;
   });
-  afterAll(() => house.close());
+  afterAll(() => deployment.close());
 
   it('hostile jobs end, honest ones beside them end as they should, and the service goes on', async () => {
-    onTestFailed(() => console.error(house.output()));
-    const gate = join(house.lab.root, 'gate');
+    onTestFailed(() => console.error(deployment.output()));
+    const gate = join(deployment.lab.root, 'gate');
     const open = () => {
       writeFileSync(gate, '');
       chmodSync(gate, 0o644);
     };
     const meta_parallel = { tasks_per_job: 4, parallel_tasks_per_job: 4, mem: 100 };
-    const { honest, hostile } = await besideHostileJobs(house, attacks, { meta_parallel, seconds: 110, gate, open });
+    const { honest, hostile } = await besideHostileJobs(deployment, attacks, {
+      meta_parallel,
+      seconds: 110,
+      gate,
+      open,
+    });
     expect(honest.map(({ status }) => status)).toEqual(['done', 'done']);
     expect(Object.keys(hostile)).toEqual(attacks);
     expect(hostile).toMatchObject({ forged: { status: 'done', log: NOT_OURS }, deep: { status: 'failed' } });
-    await expectUnharmed(house, pid);
+    await expectUnharmed(deployment, pid);
   }, 300_000);
 });
 
 describe('a login shell that prints without end', () => {
   it('fails what is asked of this account, in words, and nothing else', async () => {
     const home = (await must(['sh', '-c', 'eval echo ~alice'])).trim();
-    const house = await openClusterHouse({ type: 'slurm_ssh' });
-    const pid = house.server().process.pid!;
+    const deployment = await openClusterDeployment({ type: 'slurm_ssh' });
+    const pid = deployment.server().process.pid!;
     try {
       writeFileSync(join(home, '.bashrc'), 'yes "hello from my shell"\n');
-      const flow = await house.lab.workflow([{ type: 'parallel', plan: { '*': {} } }]);
-      const { status, text } = await house.lab.submit(flow, await house.lab.dataset(['a']));
+      const flow = await deployment.lab.workflow([{ type: 'parallel', plan: { '*': {} } }]);
+      const { status, text } = await deployment.lab.submit(flow, await deployment.lab.dataset(['a']));
       expect(status).toBe(422);
       expect(text).toContain('its login scripts print without end');
-      await expectUnharmed(house, pid);
+      await expectUnharmed(deployment, pid);
     } finally {
       await must(['rm', '-f', join(home, '.bashrc')]);
-      await house.close();
+      await deployment.close();
     }
   });
 });

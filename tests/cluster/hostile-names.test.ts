@@ -5,30 +5,30 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
 import { submitParallel } from '../support/faults.ts';
-import { type ClusterType, openClusterHouse } from './support/cluster-house.ts';
+import { type ClusterType, openClusterDeployment } from './support/cluster-deployment.ts';
 import { now, sudoCommands } from './support/counters.ts';
 
 const FOLDER = `it's $(touch pwned) \`touch pwned\` "x" %j;touch pwned&# [a]*`;
 
 it('a user name that is none fails the job, and never reaches sudo', async () => {
-  const house = await openClusterHouse({ type: 'slurm_sudo' });
+  const deployment = await openClusterDeployment({ type: 'slurm_sudo' });
   try {
-    const { lab, db } = house;
+    const { lab, db } = deployment;
     await db.updateTable('profiles').set({ username: '#0' }).where('id', '=', lab.profile_id).execute();
     const since = now();
-    const { id } = await submitParallel(house, ['a'], {});
+    const { id } = await submitParallel(deployment, ['a'], {});
     const job = await lab.end(id, 30);
     expect([job.status, job.log]).toEqual(['failed', expect.stringContaining('not the name of an account')]);
     expect(sudoCommands(since)).toEqual([]);
   } finally {
-    await house.close();
+    await deployment.close();
   }
 });
 
 it.each<ClusterType>(['slurm_sudo', 'slurm_ssh'])('%s', async (type) => {
-  const house = await openClusterHouse({ type });
+  const deployment = await openClusterDeployment({ type });
   try {
-    const { lab, db } = house;
+    const { lab, db } = deployment;
     const person = join(lab.root, FOLDER);
     mkdirSync(person);
     chmodSync(person, 0o777);
@@ -38,25 +38,29 @@ it.each<ClusterType>(['slurm_sudo', 'slurm_ssh'])('%s', async (type) => {
       .set({ project_dirs: [person, lab.root] })
       .where('id', '=', lab.owner.id)
       .execute();
-    const service = { jobs_local_dir: join(house.folder, FOLDER) };
+    const service = { jobs_local_dir: join(deployment.folder, FOLDER) };
     await db.updateTable('resources').set(service).where('id', '=', lab.resource_id).execute();
     if (type === 'slurm_ssh') {
       await db.updateTable('profiles').set({ jobs_remote_dir: person }).where('id', '=', lab.profile_id).execute();
     }
-    const { id, dataset, flow } = await submitParallel(house, ['$(touch pwned) image', `-rf "b' %a\n#SBATCH --hold`], {
-      name: '$(touch pwned); #SBATCH --hold `touch pwned` "x"',
-      plan: { '*': { print: 'ran' } },
-      meta_parallel: { tasks_per_job: 1, parallel_tasks_per_job: 1 },
-    });
+    const { id, dataset, flow } = await submitParallel(
+      deployment,
+      ['$(touch pwned) image', `-rf "b' %a\n#SBATCH --hold`],
+      {
+        name: '$(touch pwned); #SBATCH --hold `touch pwned` "x"',
+        plan: { '*': { print: 'ran' } },
+        meta_parallel: { tasks_per_job: 1, parallel_tasks_per_job: 1 },
+      },
+    );
     const job = await lab.end(id, 60);
     expect([job.status, job.log]).toEqual(['done', job.log]);
     expect(await lab.unitsInWords(dataset, flow.steps[0]!)).toHaveLength(2);
     expect((job.working_dir_user as string).startsWith(person)).toBe(true);
-    const names = [lab.root, house.folder].flatMap((folder) =>
+    const names = [lab.root, deployment.folder].flatMap((folder) =>
       readdirSync(folder, { recursive: true, encoding: 'utf8' }),
     );
     expect(names.filter((name) => name.endsWith('/pwned') || name === 'pwned')).toEqual([]);
   } finally {
-    await house.close();
+    await deployment.close();
   }
 });

@@ -19,7 +19,7 @@ import {
 } from '../../packages/server/src/hosts/index.ts';
 import { sudoSaid } from '../../packages/server/src/hosts/sudo.ts';
 import { isAlive, until } from '../../packages/server/test/support/lab.ts';
-import { asUser, CHECKOUT, folderOf, must } from './support/place.ts';
+import { asUser, CHECKOUT, folderOf, must } from './support/commands.ts';
 import { type Sshd, startSshd } from './support/sshd.ts';
 import type { Asked } from './support/sudo-run.ts';
 
@@ -156,7 +156,8 @@ describe.each<[string, () => Host]>([
 
     it('tells its number and when it began', async () => {
       let handle: ProcessHandle | undefined;
-      const { stdout } = await capture(host(), ['sh', '-c', 'cat /proc/$$/stat'], {
+      // it is still there when it is looked at, however busy the machine is
+      const { stdout } = await capture(host(), ['sh', '-c', 'cat /proc/$$/stat; sleep 1'], {
         onStart: (started) => void (handle = started),
       });
       const stat = stdout.toString().split(' ');
@@ -509,7 +510,7 @@ describe('through sudo', () => {
     ['an account that is not there', 'carol', ['cat', '/dev/null'], 'There is no account "carol"'],
   ])('%s is refused in words', async (_, username, command, words) => {
     expect(await throughSudo(username, command)).toEqual({
-      problem: 'SudoRefused',
+      problem: 'sudo-refused',
       message: expect.stringContaining(words) as string,
     });
   });
@@ -555,7 +556,7 @@ describe('through sudo', () => {
     const pipe = join(folderOf('alice'), 'pipe');
     await must(['mkfifo', pipe]);
     expect(await throughSudo('alice', ['cat', pipe], { timeoutMs: 500, input: '' })).toMatchObject({
-      problem: 'HostTimeout',
+      problem: 'host-timeout',
     });
   });
 

@@ -7,12 +7,12 @@ import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest'
 import { until } from '../../packages/server/test/support/lab.ts';
 import { everyTask, storyOf, zipOf } from '../support/every-task.ts';
 import { submit, submitNew, submitParallel } from '../support/faults.ts';
-import { type House, openHouse } from '../support/house.ts';
-import { type ClusterType, openClusterHouse } from './support/cluster-house.ts';
+import { type Deployment, openDeployment } from '../support/deployment.ts';
+import { type ClusterType, openClusterDeployment } from './support/cluster-deployment.ts';
 import { now, sshCommands, sudoCommands } from './support/counters.ts';
 import { squeue } from './support/cluster.ts';
 import { stale } from './support/faults.ts';
-import { must } from './support/place.ts';
+import { must } from './support/commands.ts';
 
 type Story = Awaited<ReturnType<typeof storyOf>>;
 
@@ -36,45 +36,56 @@ const comparable = ({ images, history, files, starts }: Story, root: string) =>
 
 let expected: object;
 beforeAll(async () => {
-  const house = await openHouse({ database: 'given' });
+  const deployment = await openDeployment({ database: 'given' });
   try {
-    const id = await submitNew(house, await everyTask(house.lab));
-    await house.lab.end(id, 60);
-    await until('the zip of the job', () => zipOf(house, id));
-    expected = comparable(await storyOf(house, id), house.lab.root);
+    const id = await submitNew(deployment, await everyTask(deployment.lab));
+    await deployment.lab.end(id, 60);
+    await until('the zip of the job', () => zipOf(deployment, id));
+    expected = comparable(await storyOf(deployment, id), deployment.lab.root);
   } finally {
-    await house.close();
+    await deployment.close();
   }
 });
 
-describe.each(TYPES)('%s', (type) => {
-  let house: House;
-  let slow: Awaited<ReturnType<typeof submitParallel>>;
-  let spread: Awaited<ReturnType<typeof submitParallel>>;
-  beforeAll(async () => {
-    house = await openClusterHouse({ type });
-    // Slurm counts minutes, so this goes on beside all the others
-    slow = await submitParallel(house, ['slow', 'quick', 'late'], {
-      meta_parallel: { time: '00:01:00', tasks_per_job: 3, parallel_tasks_per_job: 1 },
-      plan: { [house.lab.urlOf('slow')]: { print: 'on my way', sleep: 300 }, '*': {} },
-    });
-    // the longer a task takes, the less often the service looks: after a while, longer than it waits for files that come late
-    const ends = Array.from({ length: 14 }, (_, index) => 80 + 4 * index);
-    spread = await submitParallel(house, ends.map(String), {
-      meta_parallel: { tasks_per_job: 1, parallel_tasks_per_job: 1 },
-      plan: Object.fromEntries(ends.map((end) => [house.lab.urlOf(String(end)), { sleep: end }])),
-    });
+/** A deployment and two jobs that take minutes: they go on beside all the others. */
+async function openWithLongJobs(type: ClusterType) {
+  const deployment = await openClusterDeployment({ type });
+  // Slurm counts minutes
+  const slow = await submitParallel(deployment, ['slow', 'quick', 'late'], {
+    meta_parallel: { time: '00:01:00', tasks_per_job: 3, parallel_tasks_per_job: 1 },
+    plan: { [deployment.lab.urlOf('slow')]: { print: 'on my way', sleep: 300 }, '*': {} },
   });
-  afterAll(() => house.close());
+  // the longer a task takes, the less often the service looks: after a while, longer than it waits for files that come late
+  const ends = Array.from({ length: 14 }, (_, index) => 80 + 4 * index);
+  const spread = await submitParallel(deployment, ends.map(String), {
+    meta_parallel: { tasks_per_job: 1, parallel_tasks_per_job: 1 },
+    plan: Object.fromEntries(ends.map((end) => [deployment.lab.urlOf(String(end)), { sleep: end }])),
+  });
+  return { deployment, slow, spread };
+}
+
+const opened = new Map<ClusterType, Awaited<ReturnType<typeof openWithLongJobs>>>();
+beforeAll(async () => {
+  for (const type of TYPES) opened.set(type, await openWithLongJobs(type));
+});
+afterAll(async () => {
+  for (const { deployment } of opened.values()) await deployment.close();
+});
+
+describe.each(TYPES)('%s', (type) => {
+  let deployment: Deployment;
+  beforeAll(() => {
+    ({ deployment } = opened.get(type)!);
+  });
 
   it('runs a workflow with every task type, with the same outcome as on one machine', async () => {
-    onTestFailed(() => console.error(house.output()));
-    const id = await submitNew(house, await everyTask(house.lab));
-    const job = await house.lab.end(id, 100);
+    onTestFailed(() => console.error(deployment.output()));
+    const id = await submitNew(deployment, await everyTask(deployment.lab));
+    const job = await deployment.lab.end(id, 100);
     expect([job.status, job.log]).toEqual(['done', job.log]);
-    await until('the zip of the job', () => zipOf(house, id));
-    const story = await storyOf(house, id);
-    expect(comparable(story, house.lab.root)).toEqual(expected);
+    await until('the zip of the job', () => zipOf(deployment, id));
+    const story = await storyOf(deployment, id);
+    expect(comparable(story, deployment.lab.root)).toEqual(expected);
     const ofCorrection = story.files!.filter((name) => name.startsWith('1_correct/') && name.includes('-slurm-'));
     expect(ofCorrection).toEqual([
       '1_correct/par-000000-slurm-ID.err',
@@ -83,7 +94,7 @@ describe.each(TYPES)('%s', (type) => {
       '1_correct/par-000001-slurm-ID.err',
       '1_correct/par-000001-slurm-ID.out',
     ]);
-    const records = await house.db
+    const records = await deployment.db
       .selectFrom('accounting_records_slurm')
       .select(['slurm_job_ids', 'user_id', 'resource_id'])
       .where('fractal_job_id', '=', id)
@@ -92,9 +103,9 @@ describe.each(TYPES)('%s', (type) => {
     expect(records).toHaveLength(8);
     for (const { slurm_job_ids, ...record } of records) {
       expect(slurm_job_ids).toEqual([expect.any(Number)]);
-      expect(record).toEqual({ user_id: house.lab.owner.id, resource_id: house.lab.resource_id });
+      expect(record).toEqual({ user_id: deployment.lab.owner.id, resource_id: deployment.lab.resource_id });
     }
-    const units = await house.db
+    const units = await deployment.db
       .selectFrom('history_units')
       .innerJoin('history_runs', 'history_runs.id', 'history_units.history_run_id')
       .select(['node', 'scheduler_job_id', 'memory_limit_bytes'])
@@ -111,8 +122,8 @@ describe.each(TYPES)('%s', (type) => {
   });
 
   it('a unit runs as the person, in the folder of its task, with its own CPUs and the cache folder', async () => {
-    const { lab } = house;
-    const { id, dataset, flow } = await submitParallel(house, ['a'], {
+    const { lab } = deployment;
+    const { id, dataset, flow } = await submitParallel(deployment, ['a'], {
       plan: { '*': { environ: true } },
       meta_parallel: { cpus_per_task: 2 },
     });
@@ -131,8 +142,8 @@ describe.each(TYPES)('%s', (type) => {
   });
 
   it(`${UNITS} units cost at most 30 commands on the cluster, whatever the number of units in a job`, async () => {
-    onTestFailed(() => console.error(house.output()));
-    const { lab } = house;
+    onTestFailed(() => console.error(deployment.output()));
+    const { lab } = deployment;
     // sixteen at a time, for the sake of what else runs on this machine
     for (const [tasks_per_job, parallel_tasks_per_job, cpus_per_task] of [
       [1, 1, 4],
@@ -144,7 +155,7 @@ describe.each(TYPES)('%s', (type) => {
         { type: 'parallel', meta_parallel: { tasks_per_job, parallel_tasks_per_job, cpus_per_task, mem: 10 } },
       ]);
       const dataset = await lab.dataset(images);
-      const id = await submit(house, flow, dataset);
+      const id = await submit(deployment, flow, dataset);
       const job = await lab.end(id, 400);
       expect([job.status, job.log]).toEqual(['done', job.log]);
       const commands = type === 'slurm_sudo' ? sudoCommands(since) : sshCommands(since);
@@ -165,14 +176,14 @@ describe.each(TYPES)('%s', (type) => {
   }, 900_000);
 
   it('a result that the file system shows some seconds late is waited for', async () => {
-    const { lab } = house;
+    const { lab } = deployment;
     const gate = join(lab.root, `late-${type}`);
-    const { id } = await submitParallel(house, ['b'], { plan: { '*': { wait_for: gate } } });
+    const { id } = await submitParallel(deployment, ['b'], { plan: { '*': { wait_for: gate } } });
     const { working_dir_user } = await lab.job(id);
     await expect
       .poll(() => lab.starts().some(({ out }) => out.startsWith(working_dir_user as string)), PATIENCE)
       .toBe(true);
-    const undo = await stale(lab.root, type === 'slurm_ssh' ? 'ssh' : house.server().process.pid!);
+    const undo = await stale(lab.root, type === 'slurm_ssh' ? 'ssh' : deployment.server().process.pid!);
     writeFileSync(gate, '');
     setTimeout(() => void undo(), 4000);
     const job = await lab.end(id, 60);
@@ -180,9 +191,9 @@ describe.each(TYPES)('%s', (type) => {
   });
 
   it('the queue is shown, and says why a job waits', async () => {
-    const { lab } = house;
+    const { lab } = deployment;
     const { client } = lab.owner;
-    const { id } = await submitParallel(house, ['c'], { meta_parallel: { extra_lines: ['#SBATCH --hold'] } });
+    const { id } = await submitParallel(deployment, ['c'], { meta_parallel: { extra_lines: ['#SBATCH --hold'] } });
     const queue = async () => (await client.get(`${lab.base}/job/${id}/queue/`)).body as object;
     const held = { state: 'waiting', jobs_ahead: null, reason: expect.stringMatching(/holds it back.*JobHeldUser/) };
     await expect.poll(queue, PATIENCE).toEqual(held);
@@ -195,8 +206,8 @@ describe.each(TYPES)('%s', (type) => {
   });
 
   it('the log of a unit is read while it runs', async () => {
-    const { lab } = house;
-    const { id, dataset, flow } = await submitParallel(house, ['talker'], {
+    const { lab } = deployment;
+    const { id, dataset, flow } = await submitParallel(deployment, ['talker'], {
       plan: { '*': { print: 'half of it is done', sleep: 300 } },
     });
     const logOf = async () => {
@@ -219,8 +230,8 @@ describe.each(TYPES)('%s', (type) => {
   });
 
   it('with several nodes, each has a worker with a part of the units', async () => {
-    const { lab } = house;
-    const { id, dataset, flow } = await submitParallel(house, ['m 1', 'm 2', 'm 3', 'm 4'], {
+    const { lab } = deployment;
+    const { id, dataset, flow } = await submitParallel(deployment, ['m 1', 'm 2', 'm 3', 'm 4'], {
       meta_parallel: { nodes: 2, tasks_per_job: 4, parallel_tasks_per_job: 1 },
     });
     expect(await lab.end(id, 60)).toMatchObject({ status: 'done' });
@@ -229,33 +240,17 @@ describe.each(TYPES)('%s', (type) => {
     expect(lab.starts().filter(({ url }) => url?.includes('/m '))).toHaveLength(4);
   });
 
-  it('a unit over its time has failed and says so; those after it in the same job run all the same', async () => {
-    const { lab } = house;
-    const job = await lab.end(slow.id, 150);
-    expect([job.status, job.failure]).toEqual(['failed', expect.objectContaining({ kind: 'task', num_images: 1 })]);
-    const { units } = await lab.units(slow.dataset, slow.flow.steps[0]!);
-    expect(units).toMatchObject([
-      { status: 'failed', cause: 'time_limit', message: expect.stringMatching(/time limit(.|\n)*on my way/) },
-      { status: 'done', cause: null },
-      { status: 'done', cause: null },
-    ]);
-    expect(lab.starts().filter(({ url }) => url === lab.urlOf('late'))).toHaveLength(1);
-  }, 200_000);
-
-  it('nothing is taken for lost that ended long before the service looked', async () => {
-    const job = await house.lab.end(spread.id, 150);
-    expect([job.status, job.log]).toEqual(['done', job.log]);
-  }, 200_000);
-
   it('jobs that end before their worker begins say why, all with few commands', async () => {
-    onTestFailed(() => console.error(house.output()));
-    const { lab, db } = house;
+    onTestFailed(() => console.error(deployment.output()));
+    const { lab, db } = deployment;
     const setPython = (path: string) =>
       db.updateTable('resources').set({ jobs_slurm_python_worker: path }).where('id', '=', lab.resource_id).execute();
     await setPython('/nowhere/python3');
     const since = now();
     const images = Array.from({ length: 20 }, (_, index) => `never ${index}`);
-    const job = await submitParallel(house, images, { meta_parallel: { tasks_per_job: 1, parallel_tasks_per_job: 1 } });
+    const job = await submitParallel(deployment, images, {
+      meta_parallel: { tasks_per_job: 1, parallel_tasks_per_job: 1 },
+    });
     await setPython('/usr/bin/python3');
     const { status, executor_error_log } = await lab.end(job.id, 90);
     expect([status, executor_error_log]).toEqual(['failed', expect.stringContaining('/nowhere/python3')]);
@@ -270,4 +265,28 @@ describe.each(TYPES)('%s', (type) => {
     const commands = type === 'slurm_sudo' ? sudoCommands(since) : sshCommands(since);
     expect(commands.filter(({ command }) => !/\bsqueue\b|\bsacct\b/.test(command)).length).toBeLessThanOrEqual(30);
   }, 150_000);
+});
+
+describe.each(TYPES)('%s', (type) => {
+  it('a unit over its time has failed and says so; those after it in the same job run all the same', async () => {
+    const {
+      deployment: { lab },
+      slow,
+    } = opened.get(type)!;
+    const job = await lab.end(slow.id, 150);
+    expect([job.status, job.failure]).toEqual(['failed', expect.objectContaining({ kind: 'task', num_images: 1 })]);
+    const { units } = await lab.units(slow.dataset, slow.flow.steps[0]!);
+    expect(units).toMatchObject([
+      { status: 'failed', cause: 'time_limit', message: expect.stringMatching(/time limit(.|\n)*on my way/) },
+      { status: 'done', cause: null },
+      { status: 'done', cause: null },
+    ]);
+    expect(lab.starts().filter(({ url }) => url === lab.urlOf('late'))).toHaveLength(1);
+  }, 200_000);
+
+  it('nothing is taken for lost that ended long before the service looked', async () => {
+    const { deployment, spread } = opened.get(type)!;
+    const job = await deployment.lab.end(spread.id, 150);
+    expect([job.status, job.log]).toEqual(['done', job.log]);
+  }, 200_000);
 });

@@ -9,7 +9,7 @@ import { dataFolder } from '../../packages/server/test/support/lab.ts';
 import { jobOver, squeue, tidy } from './support/cluster.ts';
 import { now, sshCommands } from './support/counters.ts';
 import { failing, killSshConnections, losingAnswers, stale, type Undo } from './support/faults.ts';
-import { asUser, folderOf } from './support/place.ts';
+import { asUser, folderOf } from './support/commands.ts';
 import { type Bench, type Collector, openBench } from './support/task-groups.ts';
 
 const PACKAGE = 'src/mock_pixi_tasks';
@@ -42,11 +42,11 @@ afterEach(async () => {
   await tidy();
 });
 
-function archiveForm(left: string[] = []): FormData {
+function archiveForm(left: string[] = [], others: Record<string, string> = {}): FormData {
   const filename = `mock_pixi_tasks-1.0.${++versions}.tar.gz`;
   const place = mkdtempSync(join(archives, 'archive-'));
   const top = filename.replace(/\.tar\.gz$/, '');
-  for (const [path, text] of Object.entries(FILES)) {
+  for (const [path, text] of Object.entries({ ...FILES, ...others })) {
     if (left.includes(path)) continue;
     mkdirSync(dirname(join(place, top, path)), { recursive: true });
     writeFileSync(join(place, top, path), text);
@@ -94,9 +94,17 @@ describe('an archive', () => {
     expect(activity.log).toContain('Installed with 2 threads, frozen: yes');
     expect(activity.log).toContain(' WARN The feature (test');
     expect(activity.steps.map(({ name, status }: { name: string; status: string }) => `${name}: ${status}`)).toEqual(
-      ['connect', 'folder', 'extract', 'project file', 'install', 'interpreter', 'tasks', 'permissions'].map(
-        (name) => `${name}: OK`,
-      ),
+      [
+        'connect',
+        'folder',
+        'extract',
+        'project file',
+        'install',
+        'interpreter',
+        'bytecode',
+        'tasks',
+        'permissions',
+      ].map((name) => `${name}: OK`),
     );
     const command = group.task_list[0].command_parallel;
     expect(await outputOf(command)).toMatchObject({ code: 0, stdout: 'hello\n' });
@@ -112,7 +120,7 @@ describe('an archive', () => {
     expect(await alice.group(group.id)).toMatchObject({ active: true, task_list: group.task_list });
     expect(await outputOf(command)).toMatchObject({ code: 0, stdout: 'hello\n' });
     expect((await alice.act(group.id, 'delete')).status).toBe('OK');
-    expect(readdirSync(dirname(path))).toEqual([]);
+    expect(existsSync(dirname(path))).toBe(false);
   });
 
   it('that cannot be installed fails with what pixi said, and leaves nothing', async () => {
@@ -121,7 +129,11 @@ describe('an archive', () => {
     expect(failed.log).toMatch(/Error: {3}× the lock-file .* does not exist/);
     expect(failed.log).toMatch(/Failed: The Slurm job \d+ did not work \(FAILED\): Error: .*does not exist\n$/);
     expect(await stateOf(jobsIn(failed.log)[0]!)).toEqual(['FAILED']);
-    expect(readdirSync(dirname(pathOf()))).toEqual([]);
+    expect(existsSync(dirname(pathOf()))).toBe(false);
+
+    const manifest = `${FILES['pyproject.toml']}[tool.pixi.dependencies]\nnosuchpackage = "==1.0"\n`;
+    const unsolved = await alice.outcome(await alice.collect(archiveForm([], { 'pyproject.toml': manifest }), 'pixi'));
+    expect(unsolved.log).toMatch(/\(FAILED\): .*No candidates were found for nosuchpackage ==1\.0/);
   });
 
   it('that Slurm does not take fails with what Slurm said', async () => {

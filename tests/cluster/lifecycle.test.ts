@@ -8,22 +8,29 @@ import { UV_VERSION } from '../../packages/server/src/tasks/procedures/uv-pin.ts
 import { dataFolder } from '../../packages/server/test/support/lab.ts';
 import { buildWheel, goodFiles, uploadForm } from '../support/wheels.ts';
 import { killSshConnections, startSshd, stopSshd, type Undo } from './support/faults.ts';
-import { asUser, must, SSH } from './support/place.ts';
+import { asUser, must, SSH } from './support/commands.ts';
 import { type Bench, type Collector, type Kind, openBench } from './support/task-groups.ts';
 
 let bench: Bench;
-let versions = 0;
+let packages = 0;
 beforeAll(async () => {
   bench = await openBench();
 });
 
 const wheels = dataFolder();
 
-function wheelForm(files: Record<string, string> = goodFiles('on_cluster')): FormData {
-  return uploadForm(buildWheel(wheels, { name: 'on_cluster', version: `1.0.${++versions}`, files }));
+interface WheelOptions {
+  files?: (name: string) => Record<string, string>;
+  requires?: string[];
 }
 
-const pathOf = ({ base, id }: Collector) => join(base, String(id), 'on-cluster', `1.0.${versions}`);
+/** A package that nobody else has, so that several are collected at the same time. */
+function newWheel({ files = goodFiles, requires = [] }: WheelOptions = {}) {
+  const name = `on_cluster_${++packages}`;
+  const form = uploadForm(buildWheel(wheels, { name, version: '1.0.0', files: files(name), requires }));
+  const pathOf = ({ base, id }: Collector) => join(base, String(id), name.replaceAll('_', '-'), '1.0.0');
+  return { name, form, pathOf };
+}
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 const states = (activity: { steps: { name: string; status: string }[] }) =>
   activity.steps.map(({ name, status }) => `${name}: ${status}`);
@@ -46,10 +53,10 @@ const closed: Record<Kind, () => Promise<Undo>> = {
   },
 };
 
-describe.each<{ kind: Kind; account: string; first: string[] }>([
+describe.concurrent.each<{ kind: Kind; account: string; first: string[] }>([
   { kind: 'slurm_sudo', account: 'root', first: [] },
   { kind: 'slurm_ssh', account: 'alice', first: ['connect'] },
-])('on a $kind resource', ({ kind, account, first }) => {
+])('on a $kind resource', { timeout: 300_000 }, ({ kind, account, first }) => {
   let person: Collector;
   let reopen: Undo;
   beforeAll(async () => {
@@ -59,17 +66,18 @@ describe.each<{ kind: Kind; account: string; first: string[] }>([
   afterAll(() => reopen());
 
   it('a wheel is collected, deactivated, reactivated, reset and deleted', async () => {
-    const { activity, group } = await person.collected(wheelForm());
+    const { name, form, pathOf } = newWheel();
+    const { activity, group } = await person.collected(form);
     const path = pathOf(person);
     expect(group).toMatchObject({
       path,
       venv_path: join(path, 'venv'),
-      archive_path: join(path, `on_cluster-1.0.${versions}-py3-none-any.whl`),
+      archive_path: join(path, `${name}-1.0.0-py3-none-any.whl`),
       active: true,
     });
     const done = (...names: string[]) => [...first, ...names].map((name) => `${name}: OK`);
     expect(states(activity).filter((state) => !state.endsWith('skipped'))).toEqual(
-      done('folder', 'environment', 'package', 'freeze', 'tasks', 'permissions'),
+      done('folder', 'environment', 'package', 'freeze', 'tasks', 'bytecode', 'permissions'),
     );
     expect(readFileSync(join(path, 'fractal_task_group_id.txt'), 'utf8')).toBe(String(group.id));
     expect([await ownerOf(path), await ownerOf(group.archive_path)]).toEqual([account, account]);
@@ -87,7 +95,10 @@ describe.each<{ kind: Kind; account: string; first: string[] }>([
     expect((await person.group(group.id)).active).toBe(false);
 
     const on = await person.act(group.id, 'reactivate');
-    expect([on.status, states(on)]).toEqual(['OK', done('folder', 'environment', 'packages', 'permissions')]);
+    expect([on.status, states(on)]).toEqual([
+      'OK',
+      done('folder', 'environment', 'packages', 'bytecode', 'permissions'),
+    ]);
     expect(await outputOf(command)).toMatchObject({ code: 0, stdout: 'hello\n' });
 
     await person.act(group.id, 'deactivate');
@@ -103,15 +114,15 @@ describe.each<{ kind: Kind; account: string; first: string[] }>([
   });
 
   it('a collection that fails leaves its log and nothing else', async () => {
-    const answer = await person.collect(wheelForm({ 'on_cluster/__init__.py': '' }));
-    const failed = await person.outcome(answer);
+    const { form, pathOf } = newWheel({ files: (name) => ({ [`${name}/__init__.py`]: '' }) });
+    const failed = await person.outcome(await person.collect(form));
     expect([failed.status, failed.taskgroupv2_id]).toEqual(['failed', null]);
-    expect(failed.log).toMatch(/Failed: The package on-cluster has no __FRACTAL_MANIFEST__\.json[^\n]*\n$/);
+    expect(failed.log).toMatch(/Failed: The package on-cluster-\d+ has no __FRACTAL_MANIFEST__\.json[^\n]*\n$/);
     expect(filesBelow(dirname(pathOf(person)))).toEqual([]);
   });
 
   it('an environment that is gone, or is there already, is told as it is', async () => {
-    const { group } = await person.collected(wheelForm());
+    const { group } = await person.collected(newWheel().form);
     await must(['mv', group.venv_path, `${group.venv_path}-aside`]);
     const off = await person.act(group.id, 'deactivate');
     expect([off.status, off.log]).toEqual(['failed', expect.stringContaining(`${group.venv_path} is not there`)]);
@@ -130,7 +141,7 @@ describe('what is in the way on the other machine', () => {
   });
 
   it('a folder of the same name fails the collection, and stays', async () => {
-    const form = wheelForm();
+    const { form, pathOf } = newWheel();
     const path = pathOf(alice);
     mkdirSync(path, { recursive: true, mode: 0o755 });
     await must(['chown', '-R', 'alice', alice.base]);
@@ -141,7 +152,7 @@ describe('what is in the way on the other machine', () => {
   });
 
   it('a folder that is closed to the account fails it with the reason', async () => {
-    const form = wheelForm();
+    const { form } = newWheel();
     await must(['install', '-d', '-m', '700', join(alice.base, String(alice.id))]);
     await must(['chown', 'root', join(alice.base, String(alice.id))]);
     const failed = await alice.outcome(await alice.collect(form));
@@ -151,7 +162,7 @@ describe('what is in the way on the other machine', () => {
 
   it('a key that the machine does not take fails it at once, and says what to check', async () => {
     const stranger = await bench.person('slurm_ssh', { keyPath: SSH.keyOf('bob') });
-    const failed = await stranger.outcome(await stranger.collect(wheelForm()));
+    const failed = await stranger.outcome(await stranger.collect(newWheel().form));
     expect([failed.status, failed.taskgroupv2_id]).toEqual(['failed', null]);
     expect(states(failed)[0]).toBe('connect: failed');
     expect(failed.log).toMatch(/authorized_keys/);
@@ -166,18 +177,18 @@ describe('when the connection breaks', () => {
   });
 
   it('in the middle of a collection, it starts over and ends well', async () => {
-    const answer = await alice.collect(wheelForm());
+    const answer = await alice.collect(newWheel().form);
     await alice.said(answer, 'Step environment');
     await killSshConnections();
     const over = await alice.outcome(answer);
     expect([over.status, over.log]).toEqual(['OK', expect.stringContaining('this starts over')]);
     const group = await alice.group(answer.body.taskgroupv2_id);
     expect(await outputOf(group.task_list[0].command_parallel)).toMatchObject({ code: 0, stdout: 'hello\n' });
-    expect(readdirSync(dirname(group.path))).toEqual([`1.0.${versions}`]);
+    expect(readdirSync(dirname(group.path))).toEqual(['1.0.0']);
   });
 
   it('and nobody can log in for a while, it waits for the machine', async () => {
-    const answer = await alice.collect(wheelForm());
+    const answer = await alice.collect(newWheel().form);
     await alice.said(answer, 'Step environment');
     await stopSshd();
     try {
@@ -189,13 +200,13 @@ describe('when the connection breaks', () => {
   });
 
   it('and it stays away, the activity fails with words and the task group tells the truth', async () => {
-    const { group } = await alice.collected(wheelForm());
+    const { group } = await alice.collected(newWheel().form);
     await stopSshd();
     try {
       const off = await alice.act(group.id, 'deactivate');
       expect([off.status, off.log]).toEqual(['failed', expect.stringMatching(/Failed: Nobody answers at [^\n]+\n$/)]);
       expect(await alice.group(group.id)).toMatchObject({ active: true });
-      const failed = await alice.outcome(await alice.collect(wheelForm()));
+      const failed = await alice.outcome(await alice.collect(newWheel().form));
       expect([failed.status, failed.taskgroupv2_id]).toEqual(['failed', null]);
     } finally {
       await startSshd();
@@ -207,9 +218,8 @@ describe('when the connection breaks', () => {
 describe('with a package index', () => {
   it('uv is brought to the cluster and installs there', async () => {
     const alice = await (await openBench({ packageIndex: null })).person('slurm_ssh');
-    const files = { ...goodFiles('on_cluster'), 'on_cluster/hello.py': 'import six\nprint(six.__name__)\n' };
-    const wheel = buildWheel(wheels, { name: 'on_cluster', version: `1.0.${++versions}`, files, requires: ['six'] });
-    const { activity, group } = await alice.collected(uploadForm(wheel));
+    const files = (name: string) => ({ ...goodFiles(name), [`${name}/hello.py`]: 'import six\nprint(six.__name__)\n' });
+    const { activity, group } = await alice.collected(newWheel({ files, requires: ['six'] }).form);
     expect(activity.log).toContain('Bringing uv');
     expect(await ownerOf(join(alice.base, '.service/uv', UV_VERSION, 'bin/uv'))).toBe('alice');
     expect(await outputOf(group.task_list[0].command_parallel)).toMatchObject({ code: 0, stdout: 'six\n' });

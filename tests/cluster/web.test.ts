@@ -1,35 +1,36 @@
 /** The pages that show what a cluster does, in a real browser on a real Slurm: the queue, its jobs, and memory that ran out. */
 import { mkdirSync } from 'node:fs';
 
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
 import { startWeb } from '../../packages/web/test/server/built-web.ts';
 import { looksWell, PICTURES } from '../../packages/web/test/site/looks.ts';
+import { launchBrowser } from '../support/browser.ts';
 import { submitParallel } from '../support/faults.ts';
-import type { House } from '../support/house.ts';
-import { openClusterHouse } from './support/cluster-house.ts';
+import type { Deployment } from '../support/deployment.ts';
+import { openClusterDeployment } from './support/cluster-deployment.ts';
 import { squeue } from './support/cluster.ts';
-import { must } from './support/place.ts';
+import { must } from './support/commands.ts';
 
-let house: House;
+let deployment: Deployment;
 let browser: Browser;
 let web: string;
 
 beforeAll(async () => {
-  house = await openClusterHouse({ type: 'slurm_sudo' });
-  ({ url: web } = await startWeb(house.url, { SERVICE_RUNNER_BACKEND: 'slurm_sudo' }));
+  deployment = await openClusterDeployment({ type: 'slurm_sudo' });
+  ({ url: web } = await startWeb(deployment.url, { SERVICE_RUNNER_BACKEND: 'slurm_sudo' }));
   mkdirSync(PICTURES, { recursive: true });
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+  browser = await launchBrowser();
 }, 240_000);
 afterAll(async () => {
   await browser?.close();
-  await house?.close();
+  await deployment?.close();
 });
 
 async function open(path: string, token?: string): Promise<Page> {
   const context = await browser.newContext({ baseURL: web, viewport: { width: 1440, height: 900 } });
-  const value = token ?? (await house.tokenOf(house.url, house.lab.owner.email));
+  const value = token ?? (await deployment.tokenOf(deployment.url, deployment.lab.owner.email));
   await context.addCookies([{ name: 'fastapiusersauth', value, url: web }]);
   const page = await context.newPage();
   onTestFinished(async ({ task }) => {
@@ -41,12 +42,12 @@ async function open(path: string, token?: string): Promise<Page> {
   return page;
 }
 
-const project = () => `/v2/projects/${house.lab.project}`;
+const project = () => `/v2/projects/${deployment.lab.project}`;
 
 describe('in the browser', () => {
   it('a job that waits says why; the queue shows it; ended it says where it ran and what Slurm called it', async () => {
-    const { lab } = house;
-    const { id } = await submitParallel(house, ['held'], { meta_parallel: { extra_lines: ['#SBATCH --hold'] } });
+    const { lab } = deployment;
+    const { id } = await submitParallel(deployment, ['held'], { meta_parallel: { extra_lines: ['#SBATCH --hold'] } });
     const page = await open(`${project()}/jobs/${id}`);
     await page.getByText(/holds it back/).waitFor();
     await looksWell(page, 'cluster-job-waiting');
@@ -63,7 +64,7 @@ describe('in the browser', () => {
     await page.locator('dd', { hasText: /Slurm\s*1 job$/ }).waitFor();
     await looksWell(page, 'cluster-job-done');
 
-    const accounting = await open('/v2/admin/accounting', await house.adminToken());
+    const accounting = await open('/v2/admin/accounting', await deployment.adminToken());
     await accounting.getByRole('tab', { name: 'Slurm' }).click();
     await accounting.getByRole('textbox', { name: 'Job id' }).fill(String(id));
     await accounting.getByRole('button', { name: 'Find job ids' }).click();
@@ -73,8 +74,8 @@ describe('in the browser', () => {
   });
 
   it('images that were killed for memory are run again with twice as much, by one button', async () => {
-    const { lab } = house;
-    const { id, flow, dataset } = await submitParallel(house, ['greedy', 'modest'], {
+    const { lab } = deployment;
+    const { id, flow, dataset } = await submitParallel(deployment, ['greedy', 'modest'], {
       plan: { [lab.urlOf('greedy')]: { allocate: 130, sleep: 2 }, '*': { sleep: 1 } },
       meta_parallel: { mem: 100, tasks_per_job: 1, parallel_tasks_per_job: 1 },
     });
@@ -86,7 +87,6 @@ describe('in the browser', () => {
     await give.click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Rerun 1 image' }).click();
-    await dialog.getByRole('button', { name: 'Start job' }).click();
     await dialog.waitFor({ state: 'detached' });
     await page.getByText('Done', { exact: true }).first().waitFor({ timeout: 60_000 });
 

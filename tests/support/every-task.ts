@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
 import type { Flow, Lab } from '../../packages/server/test/support/lab.ts';
-import type { House } from './house.ts';
+import type { Deployment } from './deployment.ts';
 
 const WELLS = ['A01', 'A02', 'A03', 'A04', 'A05', 'A06'];
 
@@ -98,12 +98,12 @@ function membersOf(zip: string): string[] {
 }
 
 /** The members of the zip of a job; undefined while there is none. */
-export async function zipOf({ db }: House, jobId: number): Promise<string[] | undefined> {
+export async function zipOf({ db }: Deployment, jobId: number): Promise<string[] | undefined> {
   const { working_dir } = await jobOf(db, jobId);
   return existsSync(`${working_dir}.zip`) ? membersOf(`${working_dir}.zip`) : undefined;
 }
 
-const jobOf = (db: House['db'], jobId: number) =>
+const jobOf = (db: Deployment['db'], jobId: number) =>
   db
     .selectFrom('jobs')
     .select(['status', 'failure', 'working_dir', 'working_dir_user', 'dataset_id'])
@@ -111,7 +111,7 @@ const jobOf = (db: House['db'], jobId: number) =>
     .executeTakeFirstOrThrow();
 
 /** Everything that a job leaves in the history, without ids and times. */
-async function historyOf({ db }: House, jobId: number, working_dir: string) {
+async function historyOf({ db }: Deployment, jobId: number, working_dir: string) {
   const rows = await db
     .selectFrom('history_runs as run')
     .leftJoin('history_units as unit', 'unit.history_run_id', 'run.id')
@@ -131,17 +131,17 @@ async function historyOf({ db }: House, jobId: number, working_dir: string) {
 }
 
 /** What became of a job, comparable with that of another job of the same workflow. */
-export async function storyOf(house: House, jobId: number) {
-  const { status, failure, working_dir, working_dir_user, dataset_id } = await jobOf(house.db, jobId);
+export async function storyOf(deployment: Deployment, jobId: number) {
+  const { status, failure, working_dir, working_dir_user, dataset_id } = await jobOf(deployment.db, jobId);
   return {
     status,
     failure,
-    images: await house.lab.images(dataset_id!),
-    history: await historyOf(house, jobId, working_dir!),
+    images: await deployment.lab.images(dataset_id!),
+    history: await historyOf(deployment, jobId, working_dir!),
     // the numbers that a scheduler gives are new each time
-    files: (await zipOf(house, jobId))?.map((name) => name.replace(/-slurm-\d+\./, '-slurm-ID.')),
+    files: (await zipOf(deployment, jobId))?.map((name) => name.replace(/-slurm-\d+\./, '-slurm-ID.')),
     /** The units that began, each as often as it did. */
-    starts: house.lab
+    starts: deployment.lab
       .starts()
       .filter(({ out }) => out.startsWith(join(working_dir_user!, '/')))
       .map(({ out }) => relative(working_dir_user!, out))

@@ -10,7 +10,7 @@ import { expect } from 'vitest';
 
 import { until } from '../../packages/server/test/support/lab.ts';
 import { submitParallel } from './faults.ts';
-import type { House } from './house.ts';
+import type { Deployment } from './deployment.ts';
 
 /** `journal` and `log` are paths; `number` is the unit, `journals` are those of all packs. */
 const PRELUDE = `
@@ -31,8 +31,8 @@ def write(*lines):
         for line in lines:
             file.write(line if isinstance(line, bytes) else json.dumps(line).encode() + b'\\n')
 def end(number, **more):
-    return {'end': number, 'time': time.time(), 'exit_code': 0, 'signal': None, 'cpu': 0, 'memory': 1, 'out_of_memory': False,
-            'warnings': 0, 'log_bytes': 0, 'output': None, 'output_bytes': 0, 'problem': None, 'stopped': False, 'lost': False,
+    return {'end': number, 'time': time.time(), 'exit_code': 0, 'signal': None, 'cpu_seconds': 0, 'peak_memory_bytes': 1, 'out_of_memory': False,
+            'num_warnings': 0, 'log_bytes': 0, 'output': None, 'output_bytes': 0, 'problem': None, 'stopped': False, 'lost': False,
             'tail': '', **more}
 `;
 
@@ -42,9 +42,9 @@ const ATTACKS = {
 write(b'\\xff\\xfe\\x00\\n', b'[]\\n', b'null\\n', b'{"end": NaN}\\n', b'{"__proto__": {"end": 0}}\\n')
 write({'end': 'constructor'}, {'end': -1}, {'end': 10**9}, {'start': 10**9, 'time': 1}, {'start': [], 'time': {}})
 write(end(10**6), end(0, time=10**30), end(0, output={'a': 1}), end(0, node='\\0', exit_code=10**20))
-write({'worker': 1, 'started': '1', 'boot': '', 'host': 'a\\0b', 'scheduler_job': -5, 'array_job': '1,2;3'})
-write({'worker': 1, 'started': '1', 'boot': '', 'host': 'n1', 'scheduler_job': 99999999, 'array_job': 99999999})
-write({'worker': -1, 'started': None, 'boot': 5, 'host': {}}, {'places': -7}, {'places': 'many'})
+write({'worker': 1, 'started': '1', 'time': 1, 'boot': '', 'host': 'a\\0b', 'scheduler_job_id': -5, 'array_job': '1,2;3'})
+write({'worker': 1, 'started': '1', 'time': 1, 'boot': '', 'host': 'n1', 'scheduler_job_id': 99999999, 'array_job': 99999999})
+write({'worker': -1, 'started': None, 'boot': 5, 'host': {}}, {'slots': -7}, {'slots': 'many'})
 `,
   /** A line without an end. */
   endless: `
@@ -89,7 +89,7 @@ export const attacks = Object.keys(ATTACKS) as Attack[];
 export const attackStep = (attack: Attack) => ({ python: PRELUDE + ATTACKS[attack], sleep: 0.5 });
 
 /** The most memory that the service has had, in megabytes. */
-function peakMemory(house: House): number {
+function peakMemory(deployment: Deployment): number {
   const parents = new Map<number, number>();
   const statusOf = (pid: number) => readFileSync(`/proc/${pid}/status`, 'utf8');
   for (const name of readdirSync('/proc').filter((one) => /^\d+$/.test(one))) {
@@ -100,7 +100,7 @@ function peakMemory(house: House): number {
     }
   }
   // who starts the service may wait for it; what the service starts is not node
-  const family = new Set([house.server().process.pid!]);
+  const family = new Set([deployment.server().process.pid!]);
   for (let size = 0; size !== family.size;) {
     size = family.size;
     for (const [pid, parent] of parents) if (family.has(parent)) family.add(pid);
@@ -118,7 +118,7 @@ function peakMemory(house: House): number {
 
 /** Runs hostile jobs, and honest ones that begin before and end after them. */
 export async function besideHostileJobs(
-  house: House,
+  deployment: Deployment,
   chosen: readonly Attack[],
   options: { meta_parallel?: Record<string, number>; seconds: number; gate: string; open: () => void },
 ): Promise<{
@@ -127,35 +127,37 @@ export async function besideHostileJobs(
 }> {
   const { meta_parallel = {}, seconds, gate, open } = options;
   const plan = { '*': { print: 'honest work', wait_for: gate, output: { image_list_updates: [] } } };
-  const honest = [await submitParallel(house, ['one', 'two', 'three'], { meta_parallel, plan })];
+  const honest = [await submitParallel(deployment, ['one', 'two', 'three'], { meta_parallel, plan })];
   const hostile = new Map<string, number>();
   for (const attack of chosen) {
     const urls = [`${attack}-1`, `${attack}-2`];
     const step = attackStep(attack);
-    const { id } = await submitParallel(house, urls, {
+    const { id } = await submitParallel(deployment, urls, {
       meta_parallel,
-      plan: { [house.lab.urlOf(urls[0]!)]: step, '*': {} },
+      plan: { [deployment.lab.urlOf(urls[0]!)]: step, '*': {} },
     });
     hostile.set(attack, id);
   }
   const ends: Record<string, { status: string; log: string | null }> = {};
   for (const [attack, id] of hostile) {
-    const job = await house.lab.end(id, seconds).catch(async (error: unknown) => {
-      throw new Error(`${attack}: ${(error as Error).message}\n${house.output().slice(-4000)}`);
+    const job = await deployment.lab.end(id, seconds).catch(async (error: unknown) => {
+      throw new Error(`${attack}: ${(error as Error).message}\n${deployment.output().slice(-4000)}`);
     });
     ends[attack] = { status: job.status, log: job.log };
   }
   open();
-  honest.push(await submitParallel(house, ['after'], { meta_parallel, plan: { '*': { print: 'after all of it' } } }));
-  const jobs = await Promise.all(honest.map(({ id }) => house.lab.end(id, seconds)));
+  honest.push(
+    await submitParallel(deployment, ['after'], { meta_parallel, plan: { '*': { print: 'after all of it' } } }),
+  );
+  const jobs = await Promise.all(honest.map(({ id }) => deployment.lab.end(id, seconds)));
   return { honest: jobs.map(({ status, log }) => ({ status, log })), hostile: ends };
 }
 
 /** The service answers, is the one that was started, and has not taken much memory. */
-export async function expectUnharmed(house: House, pid: number): Promise<void> {
-  expect(house.server().process.pid).toBe(pid);
-  const answer = await until('an answer', () => fetch(`${house.url}/api/alive/`), 5);
+export async function expectUnharmed(deployment: Deployment, pid: number): Promise<void> {
+  expect(deployment.server().process.pid).toBe(pid);
+  const answer = await until('an answer', () => fetch(`${deployment.url}/api/alive/`), 5);
   expect(answer.status).toBe(200);
-  expect(house.output()).not.toContain('that nobody caught');
-  expect(peakMemory(house)).toBeLessThan(400);
+  expect(deployment.output()).not.toContain('that nobody caught');
+  expect(peakMemory(deployment)).toBeLessThan(400);
 }

@@ -27,13 +27,13 @@ export interface Running {
   ended: Promise<number | NodeJS.Signals>;
 }
 
-export interface Place {
+export interface ProcessOptions {
   environment?: Record<string, string>;
   folder?: string;
 }
 
-export function startCommand(command: string, args: string[], place: Place = {}): Running {
-  const child = spawn(command, args, { cwd: place.folder ?? ROOT, env: cleanEnvironment(place.environment) });
+export function startCommand(command: string, args: string[], options: ProcessOptions = {}): Running {
+  const child = spawn(command, args, { cwd: options.folder ?? ROOT, env: cleanEnvironment(options.environment) });
   let text = '';
   const listeners = new Set<() => void>();
   const hear = (chunk: Buffer) => {
@@ -68,18 +68,18 @@ export function startCommand(command: string, args: string[], place: Place = {})
  * `npm start` without npm around it, so that signals reach the service itself. Pages are left out unless they are asked
  * for: few tests look at them, and none should wait for them to be built.
  */
-export const startService = (args: string[], place: Place = {}) =>
+export const startService = (args: string[], options: ProcessOptions = {}) =>
   startCommand(join(BIN, 'node'), ['packages/server/bin/start.cjs', ...args], {
-    ...place,
-    environment: { SERVICE_WEB_CLIENT: 'false', ...place.environment },
+    ...options,
+    environment: { SERVICE_WEB_CLIENT: 'false', ...options.environment },
   });
 
-export function servicectl(args: string[], place: Place & { input?: string } = {}) {
+export function servicectl(args: string[], options: ProcessOptions & { input?: string } = {}) {
   const done = spawnSync(join(BIN, 'node'), [join(ROOT, 'packages/server/bin/servicectl.cjs'), ...args], {
-    cwd: place.folder ?? ROOT,
-    env: cleanEnvironment(place.environment),
+    cwd: options.folder ?? ROOT,
+    env: cleanEnvironment(options.environment),
     encoding: 'utf8',
-    input: place.input ?? '',
+    input: options.input ?? '',
     // a server that starts where it should refuse ends all the same
     timeout: 60_000,
   });

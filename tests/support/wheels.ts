@@ -9,7 +9,7 @@ name, version = spec["name"], spec["version"]
 path = os.path.join(folder, f"{name}-{version}-py3-none-any.whl")
 info = f"{name}-{version}.dist-info"
 files = dict(spec["files"])
-files[f"{info}/METADATA"] = f"Metadata-Version: 2.1\\nName: {name}\\nVersion: {version}\\n" + "".join(f"Requires-Dist: {r}\\n" for r in spec["requires"])
+files[f"{info}/METADATA"] = f"Metadata-Version: 2.1\\nName: {name}\\nVersion: {version}\\n" + (f"Requires-Python: {spec['python']}\\n" if spec.get("python") else "") + "".join(f"Requires-Dist: {r}\\n" for r in spec["requires"])
 files[f"{info}/WHEEL"] = "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n"
 record = "".join(f"{f},sha256={base64.urlsafe_b64encode(hashlib.sha256(t.encode()).digest()).rstrip(b'=').decode()},{len(t.encode())}\\n" for f, t in files.items())
 files[f"{info}/RECORD"] = record + f"{info}/RECORD,,\\n"
@@ -24,11 +24,13 @@ interface Wheel {
   version?: string;
   files: Record<string, string>;
   requires?: string[];
+  /** Versions of Python that it runs on, such as `>=3.12`. */
+  python?: string;
 }
 
 /** Writes a wheel and gives back where it is. */
-export const buildWheel = (folder: string, { name, version = '1.0.0', files, requires = [] }: Wheel): string =>
-  execFileSync('python3', ['-c', BUILD, folder, JSON.stringify({ name, version, files, requires })], {
+export const buildWheel = (folder: string, { name, version = '1.0.0', files, requires = [], python }: Wheel): string =>
+  execFileSync('python3', ['-c', BUILD, folder, JSON.stringify({ name, version, files, requires, python })], {
     encoding: 'utf8',
   }).trim();
 

@@ -15,6 +15,13 @@ describe('a table for spreadsheets', () => {
     ).toBe('a,b\r\nx,"y,z"\r\n"""q""","two\nlines"\r\n');
   });
 
+  it('writes a text of two hundred thousand digits in no time', () => {
+    const cell = `+${'0'.repeat(200_000)}x`;
+    const begin = performance.now();
+    expect(csvLine([cell]) === `'${cell}\r\n`).toBe(true);
+    expect(performance.now() - begin).toBeLessThan(5000);
+  });
+
   it.each([
     ['=1+1', `'=1+1`],
     ['+cmd', `'+cmd`],

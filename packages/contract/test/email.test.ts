@@ -1,4 +1,4 @@
-/** Section 4.2: which e-mail addresses are taken, and in which spelling they are kept. */
+/** Which e-mail addresses are taken, and in which spelling they are kept. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { NumberAsWritten, parseJson } from '../src/index.ts';
+import { NumberAsWritten, parseJson, parseLongJson, type Pieces } from '../src/index.ts';
 
 interface WithSource {
   parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
@@ -113,5 +113,62 @@ describe('parseJson', () => {
       }),
       { numRuns: 1000 },
     );
+  });
+});
+
+/** A text of ASCII and escapes, so many codes at a time. */
+function inPieces(text: string, size: number): Pieces {
+  const codes = Buffer.from(text, 'latin1');
+  let position = 0;
+  return (left) => {
+    if (position === codes.length) return undefined;
+    const next = Buffer.concat([left as Uint8Array, codes.subarray(position, (position += size)), Buffer.of(0)]);
+    position = Math.min(position, codes.length);
+    return { codes: next, text: next.toString('latin1', 0, next.length - 1) };
+  };
+}
+
+const asciiOnly = (text: string) =>
+  text.replace(/[\u0080-\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+describe('parseLongJson', () => {
+  it('makes the same of pieces as of the whole, wherever they are cut', () => {
+    fc.assert(
+      fc.property(jsonText, fc.integer({ min: 1, max: 40 }), (written, size) => {
+        const text = ` [1.0,${asciiOnly(written)}]\n`;
+        const escaped: string[] = [];
+        const value = parseLongJson(inPieces(text, size), (source) => escaped.push(source));
+        expect(isDeepStrictEqual(value, parseJson(text))).toBe(true);
+        expect(escaped).toEqual(
+          [...text.matchAll(/"(?:[^"\\]|\\.)*"/g)].map(String).filter((one) => one.includes('\\')),
+        );
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('refuses in pieces what it refuses as a whole, and says where', () => {
+    const broken = [
+      '',
+      '[',
+      '[1.0',
+      '{"a"',
+      '"a',
+      '"a\\',
+      '[1.0,]',
+      '[01]',
+      '1.0.0',
+      'tru',
+      '[1.0 2]',
+      '"\n"',
+      '"\\x"',
+      '[-]',
+      '[1e]',
+    ];
+    for (const text of broken)
+      for (const size of [1, 2, 100]) {
+        expect(() => JSON.parse(text) as unknown, text).toThrow(SyntaxError);
+        expect(() => parseLongJson(inPieces(text, size), () => undefined), text).toThrow(/^Not JSON at position \d+$/);
+      }
   });
 });

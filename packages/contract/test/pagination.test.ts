@@ -1,4 +1,4 @@
-/** Section 1.8: which page of a list a query asks for. */
+/** Which page of a list a query asks for. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';

@@ -1,9 +1,9 @@
-/** Section 1.6: folders and S3 addresses; section 6.8: which folder covers which. */
+/** Folders and S3 addresses; which folder covers which. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
-import { covers, normalisePath, readAbsolutePath, readProjectDir } from '../src/index.ts';
+import { covers, normalisePath, readAbsolutePath, readProjectDir, readZarrUrl } from '../src/index.ts';
 import { absolutePath, projectDirs } from '../src/wire/paths.ts';
 import { problemsOf, valueOf } from './support/reading.ts';
 
@@ -261,4 +261,14 @@ describe('covers', () => {
       }),
     );
   });
+});
+
+it('ten thousand addresses that are mostly slashes are read in no time', () => {
+  const address = `s3://bucket${'/'.repeat(1980)}x`;
+  const begin = performance.now();
+  for (let index = 0; index < 10_000; index++) {
+    expect(readZarrUrl(address)).toEqual({ value: address });
+    expect(covers('s3://bucket', address)).toBe(true);
+  }
+  expect(performance.now() - begin).toBeLessThan(5000);
 });

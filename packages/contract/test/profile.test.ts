@@ -1,4 +1,4 @@
-/** Section 11.3: what a profile may be, by the type of its resource. */
+/** What a profile may be, by the type of its resource. */
 import { describe, expect, it } from 'vitest';
 
 import { ProfileWrite } from '../src/index.ts';

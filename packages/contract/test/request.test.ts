@@ -1,4 +1,4 @@
-/** Section 1.2, step 5: path, query and body of a request are checked together. */
+/** Path, query and body of a request are checked together. */
 import { describe, expect, it } from 'vitest';
 
 import { accounts, readRequest } from '../src/index.ts';

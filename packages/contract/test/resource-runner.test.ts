@@ -1,4 +1,4 @@
-/** Sections 10.4 and 10.5: `jobs_runner_config` of a resource; section 17: the shebang line beside it. */
+/** `jobs_runner_config` of a resource; the shebang line beside it. */
 import { describe, expect, it } from 'vitest';
 
 import { ResourceWrite } from '../src/index.ts';
@@ -13,14 +13,14 @@ type Config = Record<string, Record<string, unknown> | null>;
 const configOf = (input: unknown) =>
   (valueOf(ResourceWrite, input) as unknown as { jobs_runner_config: Config }).jobs_runner_config;
 
-const withConfig = (kind: Kind, place: string[], value: unknown) =>
-  changed(SLURM[kind], ['jobs_runner_config', ...place], value);
+const withConfig = (kind: Kind, path: string[], value: unknown) =>
+  changed(SLURM[kind], ['jobs_runner_config', ...path], value);
 
-/** Both Slurm kinds have the same rules; only the tag in the place differs. */
-function refusedForBoth(place: string[], value: unknown, type: string, inside: (string | number)[] = []) {
+/** Both Slurm kinds have the same rules; only the tag in the path differs. */
+function refusedForBoth(path: string[], value: unknown, type: string, inside: (string | number)[] = []) {
   for (const kind of KINDS) {
-    expect(problemsOf(ResourceWrite, withConfig(kind, place, value))).toEqual([
-      { loc: ['body', kind, 'jobs_runner_config', ...place, ...inside], type },
+    expect(problemsOf(ResourceWrite, withConfig(kind, path, value))).toEqual([
+      { loc: ['body', kind, 'jobs_runner_config', ...path, ...inside], type },
     ]);
   }
 }

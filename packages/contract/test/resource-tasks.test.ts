@@ -1,24 +1,23 @@
-/** Sections 10.6 and 10.7: `tasks_python_config` and `tasks_pixi_config` of a resource. */
+/** `tasks_python_config` and `tasks_pixi_config` of a resource. */
 import { describe, expect, it } from 'vitest';
 
 import { ResourceWrite } from '../src/index.ts';
-import { changed, problemsOf, valueOf } from './support/reading.ts';
+import { changed, type Loc, problemsOf, valueOf } from './support/reading.ts';
 import { local, slurmSsh, slurmSudo } from './support/resources.ts';
 
 const EXAMPLES = { local: local(), slurm_sudo: slurmSudo(), slurm_ssh: slurmSsh() };
 type Kind = keyof typeof EXAMPLES;
 const KINDS = Object.keys(EXAMPLES) as Kind[];
 type Config = Record<string, unknown>;
-type Place = (string | number)[];
 
 /** How one of the two configurations reads, and what is wrong with it, for every kind of resource. */
 const configuration = (field: 'tasks_python_config' | 'tasks_pixi_config') => ({
   stored: (config: unknown, kind: Kind = 'local') =>
     (valueOf(ResourceWrite, { ...EXAMPLES[kind], [field]: config }) as unknown as Record<string, Config>)[field],
-  refused: (config: unknown, place: Place, type: string) => {
+  refused: (config: unknown, loc: Loc, type: string) => {
     for (const kind of KINDS) {
       expect(problemsOf(ResourceWrite, { ...EXAMPLES[kind], [field]: config })).toEqual([
-        { loc: ['body', kind, field, ...place], type },
+        { loc: ['body', kind, field, ...loc], type },
       ]);
     }
   },
@@ -47,7 +46,7 @@ describe('the Python configuration', () => {
     });
   });
 
-  it.each<[string, Config, Place, string]>([
+  it.each<[string, Config, Loc, string]>([
     ['no default version', { versions: fine['versions'] }, ['default_version'], 'missing'],
     ['a number as default version', { ...fine, default_version: 3.12 }, ['default_version'], 'string_type'],
     ['a blank default version', { ...fine, default_version: ' ' }, ['default_version'], 'string_too_short'],
@@ -61,8 +60,8 @@ describe('the Python configuration', () => {
     ['an interpreter that is null', { ...fine, versions: { '3.12': null } }, ['versions', '3.12'], 'string_type'],
     ['a relative cache folder', { ...fine, pip_cache_dir: 'cache' }, ['pip_cache_dir'], 'value_error'],
     ['an empty cache folder', { ...fine, pip_cache_dir: '' }, ['pip_cache_dir'], 'string_too_short'],
-  ])('is refused: %s', (_, config, place, type) => {
-    refused(config, place, type);
+  ])('is refused: %s', (_, config, loc, type) => {
+    refused(config, loc, type);
   });
 
   it.each(['3.8', '3.16', '3', '3.12.1', ' 3.12', ''])('has no version %j', (version) => {
@@ -103,7 +102,7 @@ describe('the pixi configuration', () => {
     expect(kept['1']).toMatch(/pixi\/1\/?$/);
   });
 
-  it.each<[string, unknown, Place, string]>([
+  it.each<[string, unknown, Loc, string]>([
     ['no versions', changed(fine, ['versions'], undefined), ['versions'], 'missing'],
     ['versions as null', { ...fine, versions: null }, ['versions'], 'dict_type'],
     ['an empty folder', { ...fine, versions: { '0.47.0': ' ' } }, ['versions', '0.47.0'], 'string_too_short'],
@@ -123,8 +122,8 @@ describe('the pixi configuration', () => {
     ['a number as platform', { ...fine, DEFAULT_PLATFORM: 64 }, ['DEFAULT_PLATFORM'], 'string_type'],
     ['SLURM_CONFIG as a text', { ...fine, SLURM_CONFIG: 'main' }, ['SLURM_CONFIG'], 'model_attributes_type'],
     ['SLURM_CONFIG as a list', { ...fine, SLURM_CONFIG: [] }, ['SLURM_CONFIG'], 'model_attributes_type'],
-  ])('is refused: %s', (_, config, place, type) => {
-    refused(config, place, type);
+  ])('is refused: %s', (_, config, loc, type) => {
+    refused(config, loc, type);
   });
 
   it.each<[unknown, unknown]>([
@@ -135,7 +134,7 @@ describe('the pixi configuration', () => {
     expect(stored({ ...fine, TOKIO_WORKER_THREADS: input })).toMatchObject({ TOKIO_WORKER_THREADS: expected });
   });
 
-  it.each<[string, unknown, Place, string]>([
+  it.each<[string, unknown, Loc, string]>([
     ['no partition', changed(slurm, ['partition'], undefined), ['partition'], 'missing'],
     ['a blank partition', { ...slurm, partition: ' ' }, ['partition'], 'string_too_short'],
     ['no cpus', changed(slurm, ['cpus'], undefined), ['cpus'], 'missing'],
@@ -155,8 +154,8 @@ describe('the pixi configuration', () => {
     ['neither memory', { ...slurm, mem: null }, [], 'value_error'],
     ['preamble as null', { ...slurm, preamble: null }, ['preamble'], 'list_type'],
     ['a preamble line that is a number', { ...slurm, preamble: ['a', 5] }, ['preamble', 1], 'string_type'],
-  ])('is refused for its SLURM_CONFIG: %s', (_, config, place, type) => {
-    refused({ ...fine, SLURM_CONFIG: config }, ['SLURM_CONFIG', ...place], type);
+  ])('is refused for its SLURM_CONFIG: %s', (_, config, loc, type) => {
+    refused({ ...fine, SLURM_CONFIG: config }, ['SLURM_CONFIG', ...loc], type);
   });
 
   it.each<[Config, Config]>([

@@ -1,4 +1,4 @@
-/** Sections 10.3 to 10.8: what a resource may be, what is stored of it, and what is said about mistakes. */
+/** What a resource may be, what is stored of it, and what is said about mistakes. */
 import { describe, expect, it } from 'vitest';
 
 import { ResourceWrite } from '../src/index.ts';

@@ -116,6 +116,7 @@ const LISTED: Record<NeededScope, string> = {
     admin_list_task_group_activities
     admin_list_task_groups
     admin_list_tasks
+    admin_overview
     count_image_groups
     current_user
     current_user_allowed_viewer_paths
@@ -127,12 +128,18 @@ const LISTED: Record<NeededScope, string> = {
     export_workflow
     export_workflow_template
     get_dataset
+    get_dataset_contents
     get_group
     get_job
+    get_picture
+    get_plate_picture
+    get_plate_picture_info
     get_profile
     get_project
     get_project_access
     get_resource
+    get_table
+    get_table_groups
     get_task
     get_task_group
     get_task_group_activity
@@ -140,6 +147,7 @@ const LISTED: Record<NeededScope, string> = {
     get_workflow
     get_workflow_task
     get_workflow_template
+    image_history
     image_log
     job_events
     job_queue
@@ -154,6 +162,7 @@ const LISTED: Record<NeededScope, string> = {
     list_groups
     list_history_runs
     list_history_units
+    list_imports
     list_jobs
     list_profiles
     list_project_guests
@@ -161,6 +170,7 @@ const LISTED: Record<NeededScope, string> = {
     list_projects
     list_resource_profiles
     list_resources
+    list_tables
     list_task_group_activities
     list_task_groups
     list_tasks
@@ -176,6 +186,8 @@ const LISTED: Record<NeededScope, string> = {
     query_accounting_slurm
     query_image_status
     query_images
+    query_table
+    query_table_groups
     search
     settings_app
     settings_database
@@ -211,6 +223,8 @@ describe('the scope of operations', () => {
       'query_accounting_slurm',
       'query_image_status',
       'query_images',
+      'query_table',
+      'query_table_groups',
       'verify_unique_types',
     ]);
   });

@@ -1,4 +1,4 @@
-/** Sections 1.3, 1.6 and 6: what is sent to create and change accounts and groups. */
+/** What is sent to create and change accounts and groups. */
 import { describe, expect, it } from 'vitest';
 
 import {
@@ -9,14 +9,12 @@ import {
   UserUpdateGroups,
   UserUpdateStrict,
 } from '../src/index.ts';
-import { problemsOf, valueOf } from './support/reading.ts';
-
-type Place = (string | number)[];
+import { type Loc, problemsOf, valueOf } from './support/reading.ts';
 
 const ACCOUNT = { email: 'ada@example.org', password: 'secret', project_dirs: ['/data'] };
 
 /** Rules of `slurm-accounts`, wherever such a list is taken. */
-const BAD_SLURM_ACCOUNTS: [unknown, Place, string][] = [
+const BAD_SLURM_ACCOUNTS: [unknown, Loc, string][] = [
   [null, [], 'list_type'],
   ['lab', [], 'list_type'],
   [{}, [], 'list_type'],
@@ -33,7 +31,7 @@ const BAD_SLURM_ACCOUNTS: [unknown, Place, string][] = [
 const GOOD_SLURM_ACCOUNTS = [[], ['lab'], ['b', 'a'], ['Lab', 'lab'], ['a_b-c.d', '0', '.', '-']];
 
 /** Rules of fields that registration and update share. */
-const BAD_FIELDS: [string, unknown, Place, string][] = [
+const BAD_FIELDS: [string, unknown, Loc, string][] = [
   ['email', null, [], 'string_type'],
   ['email', 'ada', [], 'value_error'],
   ['project_dirs', null, [], 'list_type'],
@@ -46,10 +44,10 @@ const BAD_FIELDS: [string, unknown, Place, string][] = [
   ['profile_id', [], [], 'int_type'],
   ['is_guest', null, [], 'bool_type'],
   ['is_guest', 'maybe', [], 'bool_parsing'],
-  ...BAD_SLURM_ACCOUNTS.map(([value, place, type]): [string, unknown, Place, string] => [
+  ...BAD_SLURM_ACCOUNTS.map(([value, loc, type]): [string, unknown, Loc, string] => [
     'slurm_accounts',
     value,
-    place,
+    loc,
     type,
   ]),
 ];
@@ -102,13 +100,13 @@ describe('registration', () => {
     ]);
   });
 
-  it.each<[string, unknown, Place, string]>([
+  it.each<[string, unknown, Loc, string]>([
     ...BAD_FIELDS,
     ['password', null, [], 'string_type'],
     ['password', 1234, [], 'string_type'],
     ['password', 'a\u0000b', [], 'value_error'],
-  ])('refuses %s %j at %j with %s', (field, value, place, type) => {
-    expect(problemsOf(UserCreate, { ...ACCOUNT, [field]: value })).toEqual([{ loc: ['body', field, ...place], type }]);
+  ])('refuses %s %j at %j with %s', (field, value, loc, type) => {
+    expect(problemsOf(UserCreate, { ...ACCOUNT, [field]: value })).toEqual([{ loc: ['body', field, ...loc], type }]);
   });
 
   it.each(GOOD_SLURM_ACCOUNTS.map((list) => [list]))('takes the Slurm accounts %j as they are', (slurm_accounts) => {
@@ -138,7 +136,7 @@ describe('the update of an account', () => {
     expect(valueOf(UserUpdate, body)).toStrictEqual(expected);
   });
 
-  it.each<[string, unknown, Place, string]>([
+  it.each<[string, unknown, Loc, string]>([
     ...BAD_FIELDS,
     ['password', null, [], 'string_type'],
     ['password', '', [], 'string_too_short'],
@@ -149,8 +147,8 @@ describe('the update of an account', () => {
     ['id', 1, [], 'extra_forbidden'],
     ['username', 'ada', [], 'extra_forbidden'],
     ['group_ids_names', null, [], 'extra_forbidden'],
-  ])('refuses %s %j at %j with %s', (field, value, place, type) => {
-    expect(problemsOf(UserUpdate, { [field]: value })).toEqual([{ loc: ['body', field, ...place], type }]);
+  ])('refuses %s %j at %j with %s', (field, value, loc, type) => {
+    expect(problemsOf(UserUpdate, { [field]: value })).toEqual([{ loc: ['body', field, ...loc], type }]);
   });
 });
 
@@ -159,9 +157,9 @@ describe('the update of an own account', () => {
     expect(valueOf(UserUpdateStrict, body)).toStrictEqual(body);
   });
 
-  it.each(BAD_SLURM_ACCOUNTS)('refuses the Slurm accounts %j at %j with %s', (slurm_accounts, place, type) => {
+  it.each(BAD_SLURM_ACCOUNTS)('refuses the Slurm accounts %j at %j with %s', (slurm_accounts, loc, type) => {
     expect(problemsOf(UserUpdateStrict, { slurm_accounts })).toEqual([
-      { loc: ['body', 'slurm_accounts', ...place], type },
+      { loc: ['body', 'slurm_accounts', ...loc], type },
     ]);
   });
 
@@ -193,7 +191,7 @@ describe('the groups of an account', () => {
     expect(problemsOf(UserUpdateGroups, { group_ids: [3_000_000_000, 3_000_000_001] })).toEqual([]);
   });
 
-  it.each<[unknown, Place, string]>([
+  it.each<[unknown, Loc, string]>([
     [{}, ['group_ids'], 'missing'],
     [{ group_ids: null }, ['group_ids'], 'list_type'],
     [{ group_ids: 1 }, ['group_ids'], 'list_type'],
@@ -204,8 +202,8 @@ describe('the groups of an account', () => {
     [{ group_ids: ['x'] }, ['group_ids', 0], 'int_parsing'],
     [{ group_ids: [null] }, ['group_ids', 0], 'int_type'],
     [{ group_ids: [1], user_id: 1 }, ['user_id'], 'extra_forbidden'],
-  ])('are refused: %j at %j with %s', (body, place, type) => {
-    expect(problemsOf(UserUpdateGroups, body)).toEqual([{ loc: ['body', ...place], type }]);
+  ])('are refused: %j at %j with %s', (body, loc, type) => {
+    expect(problemsOf(UserUpdateGroups, body)).toEqual([{ loc: ['body', ...loc], type }]);
   });
 });
 

@@ -16,6 +16,8 @@ BACKGROUND = 200.0
 LIGHT_CENTRE = (0.46, 0.54)
 GAP_BETWEEN_NUCLEI = 4
 TRIES_PER_NUCLEUS = 200
+CONDENSED_RADIUS = 0.65
+CONDENSED_BRIGHTNESS = 1.7
 MEMBRANE_DISTANCE = 1.7
 MEMBRANE_WIDTH = 1.5
 # No divisor of a usual width, so that the repeated noise makes no pattern.
@@ -55,6 +57,20 @@ def place_nuclei(random: Random, number: int, radius: list, size: int, planes: i
         angle, brightness = random.uniform(0, math.pi), random.uniform(0.8, 1.2)
         nuclei.append(Nucleus(z, y, x, r, half_height, elongation, angle, brightness))
     return nuclei
+
+
+def condense(random: Random, nuclei: list[Nucleus], part: float) -> list[Nucleus]:
+    """Some of the nuclei as a drug leaves them: small, round and bright."""
+    return [
+        nucleus._replace(
+            radius=nucleus.radius * CONDENSED_RADIUS,
+            elongation=1.0,
+            brightness=nucleus.brightness * CONDENSED_BRIGHTNESS,
+        )
+        if random.random() < part
+        else nucleus
+        for nucleus in nuclei
+    ]
 
 
 def nucleus_light(distance: float, along: float) -> float:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import shutil
 from array import array
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Iterable, NamedTuple
+from typing import NamedTuple
 
 from demo_tasks.arguments import Refusal
 from demo_tasks.plates import VERSION

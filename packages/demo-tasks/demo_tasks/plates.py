@@ -1,6 +1,6 @@
 """Plates and wells of OME-Zarr 0.4: where an image lies in them, and the metadata that lists it.
 
-    /data/demo.zarr/A/01/0    is image 0 of well A01 of the plate demo.zarr
+`/data/demo.zarr/A/01/0` is image 0 of well A01 of the plate demo.zarr.
 """
 
 from __future__ import annotations

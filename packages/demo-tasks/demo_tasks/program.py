@@ -1,7 +1,6 @@
 """What every task does around its own work: read the arguments file, check it, write the output file.
 
-    if __name__ == "__main__":
-        run(__file__, make_demo_plate_init)
+A task ends with `if __name__ == "__main__": run(__file__, make_demo_plate_init)`.
 """
 
 from __future__ import annotations

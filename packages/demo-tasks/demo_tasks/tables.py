@@ -1,17 +1,17 @@
-"""Tables of measurements inside an image: a Zarr group with one array per column, and the same as CSV for people.
+"""Tables of measurements inside an image, as the packages of the field write feature tables in CSV.
 
-    <image>/tables/nuclei/area        one number per object
-    <image>/tables/nuclei/table.csv
+`<image>/tables/nuclei/table.csv` has a line for each object; the attributes beside it say what the lines are about.
 """
 
 from __future__ import annotations
 
 import csv
 import shutil
-from array import array
 from pathlib import Path
 
-from demo_tasks.zarr import create_array, create_group, open_array, read_attributes, read_chunk, write_chunk
+from demo_tasks.zarr import create_group, read_attributes
+
+FILE = "table.csv"
 
 
 def write_table(zarr_url, name: str, columns: dict[str, list], label_name: str) -> Path:
@@ -21,20 +21,20 @@ def write_table(zarr_url, name: str, columns: dict[str, list], label_name: str) 
     create_group(group, {"tables": list(dict.fromkeys(names))})
     if (group / name / ".zgroup").is_file():
         shutil.rmtree(group / name)
+    index = next(iter(columns))
     table = create_group(
         group / name,
         {
-            "type": "columns",
-            "columns": list(columns),
-            "instance_key": next(iter(columns)),
-            "region": {"path": f"../../labels/{label_name}"},
+            "type": "feature_table",
+            "table_version": "1",
+            "backend": "csv",
+            "index_key": index,
+            "index_type": "int",
+            "instance_key": index,
+            "region": {"path": f"../labels/{label_name}"},
         },
     )
-    for column, values in columns.items():
-        target = create_array(table / column, [len(values)], [max(1, len(values))], "<f8")
-        if values:
-            write_chunk(target, (0,), array("d", values))
-    with open(table / "table.csv", "w", newline="", encoding="utf-8") as file:
+    with open(table / FILE, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows(zip(*columns.values()))
@@ -43,9 +43,9 @@ def write_table(zarr_url, name: str, columns: dict[str, list], label_name: str) 
 
 def read_table(zarr_url, name: str) -> dict[str, list[float]] | None:
     """The columns, or None when the image has no such table."""
-    table = Path(zarr_url) / "tables" / name
-    columns = read_attributes(table).get("columns")
-    if columns is None:
+    path = Path(zarr_url) / "tables" / name / FILE
+    if not path.is_file():
         return None
-    arrays = {column: open_array(table / column) for column in columns}
-    return {column: list(read_chunk(source, (0,)))[: source.shape[0]] for column, source in arrays.items()}
+    with open(path, newline="", encoding="utf-8") as file:
+        header, *lines = csv.reader(file)
+    return {column: [float(line[at]) for line in lines] for at, column in enumerate(header)}

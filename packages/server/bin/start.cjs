@@ -1,2 +1,2 @@
 #!/usr/bin/env node
-require('./launch.cjs')(__filename, 'src/main.ts');
+require('./launch.cjs')(__filename, 'src/main.ts', true);

@@ -10,7 +10,7 @@ import { type Settings, SettingsError } from './settings/index.ts';
 /** For people too: what jobs write, what they run, and where images are. */
 const SHARED = new Set(['jobs', 'tasks', 'projects', 'demo']);
 /** Made at the start, so that none of them is ever open. */
-const PRIVATE = ['running-jobs', 'secrets', 'uploads', 'uv'];
+const PRIVATE = ['running-jobs', 'secrets', 'uploads', 'uv', 'warm'];
 
 const STICKY = 0o1000;
 const OF_OTHERS = 0o077;
@@ -39,6 +39,7 @@ export function prepareDataFolder({ start, app }: Settings): void {
   } catch (error) {
     throw new SettingsError(
       `SERVICE_DATA_DIR (${folder}) must be a folder this account can write to: ${(error as Error).message}`,
+      { cause: error },
     );
   }
 }

@@ -1,10 +1,9 @@
 /** `npm start`: one command that gives a service to work with. */
+import { isOfKind } from '@service/contract/errors';
 import { Command, InvalidArgumentError } from 'commander';
 
-import { UnusableData } from './accounts/index.ts';
 import { run } from './run.ts';
 import { SettingsError } from './settings/index.ts';
-import { WebSettingsError } from './web/index.ts';
 import { givenPassword, loadSettings } from './workplace.ts';
 
 function portNumber(text: string): string {
@@ -57,8 +56,8 @@ try {
   await run(settings, {
     setUp: true,
     web: true,
-    onReady: async ({ administrator, ...place }) => {
-      const { address, web, settings: used } = place;
+    onReady: async ({ administrator, ...service }) => {
+      const { address, web, settings: used } = service;
       const lines = [
         `The service answers at ${address}`,
         ...(web === undefined ? [] : [`  Open            ${web}/`]),
@@ -74,12 +73,12 @@ try {
       console.log(`${lines.join('\n')}\nStop it with Ctrl-C.`);
       if (!options.demo) return;
       const { showDemo } = await import('./demo/index.ts');
-      await showDemo({ ...place, email: administrator!.email });
+      await showDemo({ ...service, email: administrator!.email });
     },
   });
   process.exit(0);
 } catch (error) {
-  if (!(error instanceof SettingsError || error instanceof UnusableData)) throw error;
+  if (!isOfKind(error, 'settings', 'unusable-data')) throw error;
   console.error(error.message);
-  process.exit(error instanceof WebSettingsError ? 2 : 1);
+  process.exit(error instanceof SettingsError && error.of === 'web' ? 2 : 1);
 }

@@ -18,7 +18,7 @@ import { prepareDataFolder } from './data-folder.ts';
 import { migrate, missingMigrations } from './db/index.ts';
 import { guarded, ignored } from './guard.ts';
 import { type Logging } from './logging/index.ts';
-import { createService } from './service.ts';
+import { createService, dataBase } from './service.ts';
 import { maskedSettings, type Settings, SettingsError } from './settings/index.ts';
 import { VERSION } from './version.ts';
 import { prepareWeb } from './web/index.ts';
@@ -117,7 +117,7 @@ function keepGoing(logging: Logging): () => void {
       [minute, told, untold] = [now, 0, 0];
     }
     told += 1;
-    if (told <= MOST_TOLD) log.error(`An exception that nobody caught (${origin}); the service goes on`, error);
+    if (told <= MOST_TOLD) log.error(`An exception that nobody caught (${origin}); the service continues`, error);
     else untold += 1;
   };
   const guardedTell = guarded(tell, ignored);
@@ -156,7 +156,7 @@ export interface RunOptions {
   /** Pages on the same port, unless the settings say otherwise. */
   web: boolean;
   /** Told when the service answers. Work that it begins ends soon after `stopping`; the service waits for that. */
-  onReady: (place: {
+  onReady: (service: {
     address: string;
     /** Where pages are opened, if there are any. */
     web: string | undefined;
@@ -181,7 +181,9 @@ export async function run(given: Settings, options: RunOptions): Promise<void> {
     const withPages =
       settings.start.SERVICE_WEB_CLIENT === null ? options.web : settings.start.SERVICE_WEB_CLIENT === 'true';
     const app = await createService({ settings, database: workplace, logging, withPages });
-    const pages = withPages ? prepareWeb(app, { settings, logging, lookup: settingsLookup() }) : undefined;
+    const pages = withPages
+      ? prepareWeb(app, { settings, logging, dataBase: dataBase(settings, true), lookup: settingsLookup() })
+      : undefined;
     const address = await listen(app, settings);
     endKeepingGoing = keepGoing(logging);
     const stopping = new AbortController();
@@ -194,8 +196,8 @@ export async function run(given: Settings, options: RunOptions): Promise<void> {
     const stopped = untilStopped(stop, settings.app.SERVICE_GRACEFUL_SHUTDOWN_TIME, logging);
     work = (async () => {
       const web = await pages?.open(address, stopping.signal);
-      const place = { address, web, settings, app, db: workplace.db, stopping: stopping.signal };
-      if (!stopping.signal.aborted) await options.onReady({ ...place, ...(administrator ? { administrator } : {}) });
+      const service = { address, web, settings, app, db: workplace.db, stopping: stopping.signal };
+      if (!stopping.signal.aborted) await options.onReady({ ...service, ...(administrator ? { administrator } : {}) });
     })();
     await Promise.race([stopped, work.then(() => stopped)]).catch(async (error: unknown) => {
       await app.close();

@@ -3,18 +3,25 @@ import type { FastifyInstance } from 'fastify';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { accounts, openapiDocument, type Profile, type Resource } from '@service/contract';
+import { accounts, openapiDocument, type Profile, type Resource, type User } from '@service/contract';
 
 import {
-  accountRoutes,
   authenticator,
   createProvider,
   createTokens,
   createUnderWay,
+  groupRoutes,
   oauthRoutes,
   type Provider,
+  resourceRoutes,
+  sessionRoutes,
+  tokenRoutes,
+  userRoutes,
+  type UnderWay,
+  viewerFolders,
 } from './accounts/index.ts';
-import { auditRoutes, startForgetting } from './audit/index.ts';
+import { auditRoutes, noteActing, startForgetting } from './audit/index.ts';
+import { createReaders, dataRoutes, forgetOnChanges, type Readers } from './data/index.ts';
 import type { Database, OpenDatabase } from './db/index.ts';
 import {
   type Api,
@@ -25,9 +32,10 @@ import {
   refuseOtherMethods,
   serveDocumentation,
 } from './http/index.ts';
+import { importRoutes } from './import/index.ts';
 import { localHost, passOn, type SshHosts, sshHosts } from './hosts/index.ts';
 import {
-  createAttention,
+  createStopRequests,
   JOB_WORK,
   jobControlRoutes,
   jobEventRoutes,
@@ -38,15 +46,34 @@ import {
 } from './jobs/index.ts';
 import type { Logging } from './logging/index.ts';
 import { createMailer } from './mail/index.ts';
+import { overviewRoutes } from './overview/index.ts';
+import { createPictureMaker, pictureRoutes } from './pictures/index.ts';
+import { createTableMaker, tableRoutes } from './tables/index.ts';
 import { datasetRoutes, projectRoutes, sharingRoutes, templateRoutes, workflowRoutes } from './projects/index.ts';
 import { maskedSettings, type Settings } from './settings/index.ts';
 import { type Queue, startQueue } from './queue/index.ts';
-import { ACTIVITY_WORK, activityHandler, adminTaskRoutes, lifecycleRoutes, taskRoutes } from './tasks/index.ts';
+import {
+  ACTIVITY_WORK,
+  activityHandler,
+  adminTaskRoutes,
+  createLookups,
+  lifecycleRoutes,
+  taskRoutes,
+} from './tasks/index.ts';
 import { PACKS } from './packs.ts';
-import { type Clusters, createClusters, createLocalRunner } from './runners/index.ts';
+import {
+  createLocalRunner,
+  createSlurmRunners,
+  createWarmParents,
+  type SlurmRunners,
+  type WarmParents,
+} from './runners/index.ts';
+import { clusterAddress, type Clusters, createClusters } from './slurm/index.ts';
 import { VERSION } from './version.ts';
 
 const READY_WITHIN_MS = 5000;
+/** An answer is as good for those who ask right after it. */
+const READY_FOR_MS = 500;
 
 export interface ServiceParts {
   settings: Settings;
@@ -62,17 +89,30 @@ export interface ServiceParts {
   provider?: Provider;
 }
 
+/** Whether the database answers. All who ask within a moment ask once: anybody may, and as often as they like. */
+function createReadiness({ pool }: ServiceParts['database']): () => Promise<boolean> {
+  let asked: Promise<boolean> | undefined;
+  let keptUntil = 0;
+  const ask = () => {
+    const answered = pool.query('select 1').then(
+      () => true,
+      () => false,
+    );
+    return Promise.race([answered, sleep(READY_WITHIN_MS, false, { ref: false })]);
+  };
+  return () => {
+    if (asked && Date.now() < keptUntil) return asked;
+    keptUntil = Infinity;
+    asked = ask().finally(() => (keptUntil = Date.now() + READY_FOR_MS));
+    return asked;
+  };
+}
+
 function serviceRoutes(api: Api, { settings, database }: ServiceParts): void {
+  const isReady = createReadiness(database);
   api.serveAnyone(accounts.alive, () => ({ alive: true, version: VERSION }));
   api.serveAnyone(accounts.ready, async () => {
-    const answered = await Promise.race([
-      database.pool.query('select 1').then(
-        () => true,
-        () => false,
-      ),
-      sleep(READY_WITHIN_MS, false, { ref: false }),
-    ]);
-    if (!answered) throw refuse(503, 'The database does not answer.', { 'retry-after': '5' });
+    if (!(await isReady())) throw refuse(503, 'The database does not answer.', { 'retry-after': '5' });
     return { ready: true, database: true };
   });
   const shown = maskedSettings(settings);
@@ -94,7 +134,7 @@ const TASK_GROUPS_AT_A_TIME = 4;
 function startBackground(
   app: FastifyInstance,
   { settings, database, logging, background }: ServiceParts,
-  ssh: SshHosts,
+  { ssh, clusters }: { ssh: SshHosts; clusters: Clusters },
 ): Pick<Queue, 'wake'> {
   if (background === false) return { wake: () => undefined };
   const { db } = database;
@@ -104,15 +144,35 @@ function startBackground(
     packageIndex: settings.app.SERVICE_PACKAGE_INDEX,
     hostFor: ({ host }: Resource, { username, ssh_key_path }: Profile) =>
       ssh.host({ host: host!, username: username!, keyPath: ssh_key_path! }),
+    slurmFor: (resource: Resource, profile: Profile) => clusters.client(clusterAddress(resource, profile)),
   };
   const queue = startQueue({
     db,
     log: logging.logger('background'),
     handlers: { [ACTIVITY_WORK]: activityHandler(work) },
-    places: TASK_GROUPS_AT_A_TIME,
+    slots: TASK_GROUPS_AT_A_TIME,
   });
   app.addHook('onClose', () => queue.stop());
   return queue;
+}
+
+/** Processes that have imported what tasks import. They outlive the application, as jobs do. */
+function keepWarmParents(app: FastifyInstance, { app: given, start }: Settings): WarmParents | undefined {
+  if (given.SERVICE_WARM_IDLE_SECONDS === 0) return undefined;
+  const parents = createWarmParents({
+    host: localHost,
+    folder: join(start.SERVICE_DATA_DIR, 'warm'),
+    idleSeconds: given.SERVICE_WARM_IDLE_SECONDS,
+    mostMemory: given.SERVICE_WARM_MEMORY,
+  });
+  app.addHook('onClose', () => parents.close());
+  app.measure('warm_parents', 'Processes that keep what tasks import.', async () => (await parents.numbers()).count);
+  app.measure(
+    'warm_parents_memory_bytes',
+    'Memory that these processes take.',
+    async () => (await parents.numbers()).memory,
+  );
+  return parents;
 }
 
 const JOBS_AT_A_TIME = 1000;
@@ -122,22 +182,23 @@ function runJobs(
   app: FastifyInstance,
   api: Api,
   { settings, database, logging, background }: ServiceParts,
-  clusters: Clusters,
+  { clusters, slurmRunners }: { clusters: Clusters; slurmRunners: SlurmRunners },
   limited: Database,
 ): void {
   const { db } = database;
   const log = logging.logger('jobs');
-  const attention = createAttention(db, log);
+  const stopRequests = createStopRequests(db, log);
   const dataDir = settings.start.SERVICE_DATA_DIR;
   const limits = { units: settings.app.SERVICE_MAX_UNITS_PER_TASK, output: settings.app.SERVICE_MAX_OUTPUT_SIZE };
-  const runner = createLocalRunner({ host: localHost, places: settings.app.SERVICE_MAX_NUM_THREADS });
+  const warmParents = background === false ? undefined : keepWarmParents(app, settings);
+  const runner = createLocalRunner({ host: localHost, slots: settings.app.SERVICE_MAX_NUM_THREADS, warmParents });
   let queue: Pick<Queue, 'wake'> = { wake: () => undefined };
   if (background !== false) {
     const started = startQueue({
       db,
       log,
-      handlers: { [JOB_WORK]: jobHandler({ db, log, runner, clusters, attention, limits }) },
-      places: JOBS_AT_A_TIME,
+      handlers: { [JOB_WORK]: jobHandler({ db, log, runner, slurmRunners, stopRequests, limits }) },
+      slots: JOBS_AT_A_TIME,
       givesUp: false,
       waitsOnStop: true,
     });
@@ -153,8 +214,8 @@ function runJobs(
     });
     queue = started;
   }
-  app.addHook('onClose', () => attention.close());
-  jobControlRoutes(api, { db: limited, attention, queue, dataDir, clusters });
+  app.addHook('onClose', () => stopRequests.close());
+  jobControlRoutes(api, { db: limited, stopRequests, queue, dataDir, clusters });
 }
 
 /** What reads jobs. Streams end before the server waits for its requests. */
@@ -178,6 +239,53 @@ function keepAudit(app: FastifyInstance, { settings, database, logging }: Servic
   app.addHook('onClose', () => end());
 }
 
+const DATA_BASE = '/data/';
+
+/** Where image files are read over HTTP; undefined where they are not. */
+export function dataBase({ app }: Settings, withPages: boolean): string | undefined {
+  const base = app.SERVICE_DATA_BASE_PATH ?? (withPages ? DATA_BASE : 'none');
+  return base === 'none' ? undefined : base;
+}
+
+/** Image files over HTTP. */
+function serveData(
+  app: FastifyInstance,
+  { settings, withPages }: ServiceParts,
+  readers: Readers,
+  hold: UnderWay['hold'],
+): void {
+  const base = dataBase(settings, withPages ?? false);
+  forgetOnChanges(app, readers);
+  if (base === undefined) return;
+  dataRoutes(app, { base, origins: settings.app.SERVICE_DATA_ORIGINS, readers, hold, version: VERSION });
+}
+
+/** Pictures of images and plates. The process that draws them starts with the first. */
+function servePictures(app: FastifyInstance, api: Api, { settings, database, logging }: ServiceParts): void {
+  const maker = createPictureMaker({
+    folder: join(settings.start.SERVICE_DATA_DIR, 'pictures'),
+    largest: settings.app.SERVICE_PICTURES_SIZE,
+    memory: settings.app.SERVICE_PICTURES_MEMORY,
+    log: logging.logger('pictures'),
+  });
+  app.addHook('onClose', () => maker.close());
+  const foldersOf = (user: User) => viewerFolders(database.db, user, settings.app);
+  pictureRoutes(api, { db: database.db, maker, foldersOf });
+}
+
+/** Tables of measurements. The process that reads them starts with the first. */
+function serveTables(app: FastifyInstance, api: Api, { settings, database, logging }: ServiceParts): void {
+  const maker = createTableMaker({
+    folder: join(settings.start.SERVICE_DATA_DIR, 'tables'),
+    largest: settings.app.SERVICE_TABLES_SIZE,
+    memory: settings.app.SERVICE_TABLES_MEMORY,
+    log: logging.logger('tables'),
+  });
+  app.addHook('onClose', () => maker.close());
+  const foldersOf = (user: User) => viewerFolders(database.db, user, settings.app);
+  tableRoutes(api, { db: database.db, maker, foldersOf });
+}
+
 export async function createService(parts: ServiceParts): Promise<FastifyInstance> {
   const { settings, database, logging } = parts;
   const { app: appSettings } = settings;
@@ -195,9 +303,16 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
   });
   const underWay = createUnderWay(database.db, logging.logger('accounts'));
   app.addHook('onClose', () => underWay.close());
+  const authenticate = authenticator(tokens, database);
+  const readers = createReaders({
+    authenticate,
+    foldersOf: (user) => viewerFolders(database.db, user, appSettings),
+  });
+  serveData(app, parts, readers, underWay.hold);
   const api = createApi(app, {
-    authenticate: authenticator(tokens, database),
+    authenticate,
     hold: (caller, end) => underWay.hold(caller, end),
+    noteActing: (by, operation, params) => noteActing(limited, by, operation, params),
     bodies: createBodies(app, {
       limits: {
         ordinary: appSettings.SERVICE_MAX_BODY_SIZE,
@@ -217,7 +332,13 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
   });
   serviceRoutes(api, parts);
   auditRoutes(api, { db: limited, unlimited: database.db });
-  accountRoutes(api, { db: limited, tokens, underWay, app: appSettings });
+  importRoutes(api, { db: limited });
+  const accountParts = { db: limited, tokens, underWay, app: appSettings };
+  sessionRoutes(api, accountParts);
+  tokenRoutes(api, accountParts);
+  userRoutes(api, accountParts);
+  groupRoutes(api, accountParts);
+  resourceRoutes(api, accountParts);
   const projectParts = { db: limited, defaultGroup: appSettings.SERVICE_DEFAULT_GROUP_NAME };
   projectRoutes(api, projectParts);
   workflowRoutes(api, projectParts);
@@ -225,26 +346,32 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
   templateRoutes(api, projectParts);
   datasetRoutes(api, { db: limited, unlimited: database.db });
   if (parts.background !== false) keepAudit(app, parts);
+  servePictures(app, api, parts);
+  serveTables(app, api, parts);
   const ssh = sshHosts({
     knownHosts: join(settings.start.SERVICE_DATA_DIR, 'known_hosts'),
     log: logging.logger('ssh'),
   });
   const clusters = createClusters(ssh);
+  const slurmRunners = createSlurmRunners(clusters);
   // hooks run from the last to the first: the queues end before the connections that they use
   app.addHook('onClose', () => {
-    clusters.close();
+    slurmRunners.close();
     ssh.close();
   });
-  runJobs(app, api, parts, clusters, limited);
+  overviewRoutes(api, { db: limited, clusters, dataDir: settings.start.SERVICE_DATA_DIR });
+  runJobs(app, api, parts, { clusters, slurmRunners }, limited);
   readJobs(app, api, parts, clusters, limited);
+  const lookups = createLookups();
   lifecycleRoutes(api, {
     ...projectParts,
-    queue: startBackground(app, parts, ssh),
+    lookups,
+    queue: startBackground(app, parts, { ssh, clusters }),
     dataDir: settings.start.SERVICE_DATA_DIR,
     packageIndex: appSettings.SERVICE_PACKAGE_INDEX,
     resetEnabled: appSettings.SERVICE_ENABLE_TASK_GROUP_RESET === 'true',
   });
-  taskRoutes(api, projectParts);
+  taskRoutes(api, { ...projectParts, lookups });
   adminTaskRoutes(api, { db: limited });
   if (settings.signIn) {
     oauthRoutes(api, {

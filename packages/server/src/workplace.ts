@@ -40,10 +40,13 @@ export interface Workplace extends OpenDatabase {
   settings: Settings;
 }
 
+/** The name of the secret that signs tokens, where no setting does. */
+export const SIGNING_KEY = 'signing-key';
+
 /** With the embedded database the key that signs tokens is made once and kept, so that tokens survive a restart. */
 function withSigningKey(settings: Settings): Settings {
   if (settings.app.JWT_SECRET_KEY !== null) return settings;
-  const JWT_SECRET_KEY = keptSecret(settings.start.SERVICE_DATA_DIR, 'signing-key');
+  const JWT_SECRET_KEY = keptSecret(settings.start.SERVICE_DATA_DIR, SIGNING_KEY);
   return { ...settings, app: { ...settings.app, JWT_SECRET_KEY } };
 }
 
@@ -72,33 +75,54 @@ function foreignDatabase(settings: Settings, { host, port, database }: Connectio
   );
 }
 
-export async function openWorkplace(given: Settings, logging: Logging): Promise<Workplace> {
-  if (given.embedded) prepareDataFolder(given);
-  const settings = withSigningKey(given);
-  const place = await connection(settings);
-  const sqlLog = logging.logger('sql');
-  const open = openDatabase(place.connection, {
-    connections: settings.database.SERVICE_DATABASE_CONNECTIONS,
-    echo: settings.database.DB_ECHO === 'true' ? (sql) => sqlLog.info(sql) : undefined,
-  });
-  const close = async () => {
-    await open.close();
-    await place.leave();
-  };
-  let foreign: boolean;
+async function foreignOrNot(open: Pick<OpenDatabase, 'pool'>, { host, port, database }: Connection): Promise<boolean> {
   try {
-    foreign = await isForeign(open.pool);
+    return await isForeign(open.pool);
   } catch (error) {
-    await close();
-    const { host, port, database } = place.connection;
     throw new SettingsError(
       `POSTGRES_DB, POSTGRES_HOST, POSTGRES_PORT, POSTGRES_USER and POSTGRES_PASSWORD must name a database that answers; ` +
         `${database} on ${host}:${port} does not: ${(error as Error).message}`,
+      { cause: error },
     );
   }
-  if (foreign) {
+}
+
+async function open(
+  settings: Settings,
+  logging: Logging,
+  refuses: (isForeign: boolean, connection: Connection) => SettingsError | undefined,
+): Promise<Workplace> {
+  const server = await connection(settings);
+  const sqlLog = logging.logger('sql');
+  const opened = openDatabase(server.connection, {
+    connections: settings.database.SERVICE_DATABASE_CONNECTIONS,
+    named: settings.database.SERVICE_NAMED_STATEMENTS === 'true',
+    echo: settings.database.DB_ECHO === 'true' ? (sql) => sqlLog.info(sql) : undefined,
+  });
+  const close = async () => {
+    await opened.close();
+    await server.leave();
+  };
+  try {
+    const refusal = refuses(await foreignOrNot(opened, server.connection), server.connection);
+    if (refusal) throw refusal;
+  } catch (error) {
     await close();
-    throw foreignDatabase(settings, place.connection);
+    throw error;
   }
-  return { ...open, close, settings };
+  return { ...opened, close, settings };
+}
+
+export async function openWorkplace(given: Settings, logging: Logging): Promise<Workplace> {
+  if (given.embedded) prepareDataFolder(given);
+  const settings = withSigningKey(given);
+  return open(settings, logging, (foreign, connection) =>
+    foreign ? foreignDatabase(settings, connection) : undefined,
+  );
+}
+
+/** For the import, which leaves it to others to make the key and has words of its own for a database that is not ours. */
+export async function openForImport(settings: Settings, logging: Logging): Promise<Workplace> {
+  if (settings.embedded) prepareDataFolder(settings);
+  return open(settings, logging, () => undefined);
 }

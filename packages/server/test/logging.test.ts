@@ -49,6 +49,21 @@ describe('built-in logging', () => {
   });
 });
 
+describe('what others wrote', () => {
+  const FORGED = '2026-01-01 00:00:00,000 - accounts - INFO - all is well';
+
+  it('makes no line of its own, and gives no orders to a terminal', () => {
+    const text = written(() => {
+      const log = createLogging({ level: 20, configFile: null }).logger('http');
+      log.info(`first\r\n${FORGED}\u001b[2J`);
+      log.error('second', new Error(`why\n${FORGED}`));
+    });
+    expect(text).not.toMatch(new RegExp(`^${FORGED}`, 'm'));
+    expect(text).not.toContain('\u001b');
+    expect(text).toContain('\\x1b[2J');
+  });
+});
+
 describe('LOG_CONFIG_FILE', () => {
   it('is used alone: levels by logger, separate files, no console', () => {
     const path = config(

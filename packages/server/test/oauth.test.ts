@@ -2,6 +2,8 @@ import { decodeJwt, SignJWT } from 'jose';
 import { inspect } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 
+import type { AuditRecord } from '@service/contract';
+
 import { createProvider } from '../src/accounts/index.ts';
 import { createService } from '../src/service.ts';
 import { readSettings, SettingsError } from '../src/settings/index.ts';
@@ -141,6 +143,20 @@ describe('a sign-in', () => {
       const me = await service.anyone.get('/auth/current-user/', { headers });
       expect([me.status, me.body.id]).toEqual([200, person.id]);
     }
+  });
+
+  it('that ties an external account to one here is in the audit log, once', async () => {
+    const person = await personWithBoth('audited');
+    for (let time = 0; time < 2; time++) expect((await signIn(service, oidc, 'audited')).status).toBe(204);
+    const { body } = await service.admin.get('/admin/v2/audit/', { query: { action: 'user.link_account' } });
+    const records = (body.items as AuditRecord[]).filter(({ object_id }) => object_id === person.id);
+    expect(records).toMatchObject([
+      {
+        ...{ user_id: person.id, user_email: person.email, as_user_id: null, via: 'session', address: '127.0.0.1' },
+        object_name: person.email,
+        details: { provider: 'openid', account_id: expect.any(String), account_email: person.email },
+      },
+    ]);
   });
 
   it('finds the cookie of the state among the others of a web client', async () => {
@@ -353,7 +369,9 @@ describe('callback refuses', () => {
     it('that was used before', async () => {
       returned = await comeBack(service, oidc, WHO);
       expect((await handIn(service, oidc, returned)).status).toBe(204);
-      expectFailure(await handIn(service, oidc, returned), 'a token');
+      const again = await comeBack(service, oidc, WHO);
+      again.search.set('code', returned.search.get('code')!);
+      expectFailure(await handIn(service, oidc, again), 'a token');
     });
 
     it('that was given to somebody else: the secret of this browser does not fit it', async () => {

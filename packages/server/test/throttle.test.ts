@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { createThrottle, placeOf } from '../src/accounts/throttle.ts';
-import { createTurns, DISPLACED } from '../src/accounts/turns.ts';
+import { createThrottle, originOf } from '../src/accounts/throttle.ts';
+import { comesNow, createTurns, DISPLACED } from '../src/accounts/turns.ts';
 
 const HERE = '192.0.2.1';
 
@@ -55,12 +55,33 @@ describe('failed logins', () => {
   it('of one account from everywhere are slowed, except where somebody has signed in to it', async () => {
     const { throttle, waits, wrong, right } = watched();
     await throttle.attempt({ account: 'ada', address: HERE }, right);
-    for (let host = 0; host < 40; host++)
-      await throttle.attempt({ account: 'ada', address: `198.51.100.${host}` }, wrong);
-    expect(waits).toEqual(Array<number>(10).fill(250));
-    waits.length = 0;
+    const failEverywhere = async () => {
+      for (let host = 0; host < 40; host++)
+        await throttle.attempt({ account: 'ada', address: `198.51.100.${host}` }, wrong);
+      return waits.splice(0);
+    };
+    // the first from each address passes: it may be the person
+    expect(await failEverywhere()).toEqual([]);
+    expect(await failEverywhere()).toEqual(Array<number>(10).fill(250));
     await throttle.attempt({ account: 'ada', address: HERE }, wrong);
     expect(waits).toEqual([]);
+  });
+
+  it('of one account from everywhere send nobody away', async () => {
+    const { throttle, right } = watched();
+    const { promise: blocked, resolve: unblock } = Promise.withResolvers<undefined>();
+    const from = (host: number) => ({ account: 'ada', address: `10.0.${host >> 8}.${host & 255}` });
+    const late = { account: 'ada', address: HERE };
+    const flood = (count: number) =>
+      Array.from({ length: count }, (_, host) => throttle.attempt(from(host), () => blocked));
+    const before = [...flood(1500), ...flood(1500)];
+    const mistyped = throttle.attempt(late, () => blocked);
+    const second = throttle.attempt(late, right);
+    const after = flood(1500);
+    expect(await throttle.attempt({ account: 'ada', address: '192.0.2.2' }, right)).toBe('token');
+    unblock(undefined);
+    expect(await Promise.all([mistyped, second])).toEqual([undefined, 'token']);
+    expect(new Set(await Promise.all([...before, ...after]))).toEqual(new Set([undefined]));
   });
 
   it('from one network count together, since a machine has as many addresses of it as it likes', async () => {
@@ -79,8 +100,8 @@ describe('failed logins', () => {
     ['::1', '0:0:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['not an address', 'not an address'],
-  ])('come from a place: %s from %s', (address, place) => {
-    expect(placeOf(address)).toBe(place);
+  ])('come from an origin: %s from %s', (address, origin) => {
+    expect(originOf(address)).toBe(origin);
   });
 });
 
@@ -94,6 +115,27 @@ it('a browser that has signed in before is in a line of its own', async () => {
     await throttle.attempt({ account: 'ada', address: HERE, device: 'mine' }, wrong);
   }
   expect([stuck.length, waits]).toEqual([50, [250, 500]]);
+});
+
+it('who has gone is not checked, and keeps nobody waiting', async () => {
+  const { throttle, waits, wrong, right } = watched();
+  const checked: string[] = [];
+  const { promise: blocked, resolve: unblock } = Promise.withResolvers<undefined>();
+  const from = { account: 'ada', address: HERE };
+  for (let attempt = 0; attempt < 3; attempt++) await throttle.attempt(from, wrong);
+  const first = throttle.attempt(from, () => blocked);
+  const person = throttle.attempt(from, right);
+  const gone = Array.from({ length: 900 }, () =>
+    throttle.attempt({ ...from, isGone: () => true }, () => {
+      checked.push('gone');
+      return wrong();
+    }),
+  );
+  unblock(undefined);
+  expect([await first, await person]).toEqual([undefined, 'token']);
+  expect(new Set(await Promise.all(gone))).toEqual(new Set(['busy']));
+  // the pause is that of the one who was checked
+  expect([checked, waits]).toEqual([[], [250]]);
 });
 
 describe('many attempts at once', () => {
@@ -189,6 +231,37 @@ describe('turns', () => {
       ['a', 'second', 2],
     ]);
     expect(order).toEqual(['first', 'second', 'third', 'last']);
+  });
+
+  it('go to who came last to the first of several things, also at the next one', async () => {
+    const [lookups, checks] = [createTurns(1), createTurns(1)];
+    const order: string[] = [];
+    const { promise: blocked, resolve: unblock } = Promise.withResolvers<void>();
+    const { promise: busy, resolve: free } = Promise.withResolvers<void>();
+    const first = [lookups, checks].map((turns, index) =>
+      turns.take({ group: 'first', rank: 0 }, () => (index === 0 ? blocked : busy)),
+    );
+    const all = ['one', 'two', 'last'].map(async (group) => {
+      const request = { group, rank: 0, came: comesNow() };
+      await lookups.take(request, () => Promise.resolve());
+      await checks.take(request, () => Promise.resolve(order.push(group)));
+    });
+    unblock();
+    await first[0];
+    await new Promise(setImmediate);
+    free();
+    await Promise.all([...first, ...all]);
+    expect(order).toEqual(['last', 'two', 'one']);
+  });
+
+  it('pass by who has gone', async () => {
+    const turns = createTurns(1);
+    const { promise: blocked, resolve: unblock } = Promise.withResolvers<void>();
+    const first = turns.take({ group: 'a', rank: 0 }, () => blocked);
+    const gone = turns.take({ group: 'a', rank: 0, isGone: () => true }, () => Promise.reject(new Error('checked')));
+    const next = turns.take({ group: 'a', rank: 1 }, () => Promise.resolve('mine'));
+    unblock();
+    expect([await first, await gone, await next]).toEqual([undefined, DISPLACED, 'mine']);
   });
 
   it('send away the oldest of a group of which too many wait', async () => {

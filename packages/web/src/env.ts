@@ -22,6 +22,7 @@ import {
   url,
   urlOrPath,
 } from '#lib/server/readers.ts';
+import { route } from '#lib/route.ts';
 import { endOnProblems } from '#lib/server/start-check.ts';
 
 /** Nothing has to be set to build the client or to work on it. */
@@ -47,12 +48,17 @@ export const variables = defineEnvVars({
 
   SERVICE_HIDE_BASIC_AUTH: { description: 'Leaves out sign-in with a password.', schema: or(flag, false) },
   SERVICE_DISPLAY_CORE_TASK_FILTER: { description: 'The core selector of task tables.', schema: or(flag, true) },
+  PUBLIC_SERVICE_NAME: {
+    public: true,
+    description: 'What this deployment is called.',
+    schema: or(text, 'Image analysis service'),
+  },
   PUBLIC_OAUTH_CLIENT_NAME: { public: true, description: 'The external account, as the API names it.', schema: text },
   PUBLIC_GUEST_USERNAME: { public: true, description: 'Guest sign-in, with its password.', schema: text },
   PUBLIC_GUEST_PASSWORD: { public: true, description: 'Every browser gets it.', schema: text },
   PUBLIC_SERVICE_ADMIN_SUPPORT_EMAIL: { public: true, description: 'Whom people can ask.', schema: text },
   PUBLIC_UPDATE_JOBS_INTERVAL: { public: true, description: 'Milliseconds.', schema: or(integer(1), 3000) },
-  PUBLIC_SERVICE_DATA_URL: { public: true, description: 'The image data service.', schema: url },
+  PUBLIC_SERVICE_DATA_URL: { public: true, description: 'The image data service.', schema: urlOrPath },
   PUBLIC_SERVICE_VIZARR_VIEWER_URL: {
     public: true,
     description: 'Viewer of images and plates; also known as PUBLIC_SERVICE_VIEWER_URL.',
@@ -65,7 +71,7 @@ export const variables = defineEnvVars({
     description: 'Help icons and the user guide.',
     schema: (value): boolean => (text(value) ?? String(dev)) === 'true',
   },
-  PUBLIC_HELP_LINKS_BASE_URL: { public: true, description: 'The user guide.', schema: or(urlOrPath, '/help') },
+  PUBLIC_HELP_LINKS_BASE_URL: { public: true, description: 'The user guide.', schema: or(urlOrPath, route.help()) },
 
   WARNING_BANNER_PATH: { description: 'Plain text for every page.', schema: text },
   NEWS_INFO_PATH: { description: 'Markdown for the home page.', schema: text },

@@ -3,7 +3,7 @@ import type { HandleClientError } from '@sveltejs/kit/hooks';
 
 import { ApiProblem } from '#lib/api/problem.ts';
 
-const DEFECT = 'Something went wrong in this page. Try again; if it stays, tell the people who run this service.';
+const DEFECT = 'Something went wrong in this page. Try again; if it keeps happening, contact your administrator.';
 
 export const handleError: HandleClientError = (caught) => {
   if (caught.kind !== 'unknown') return {};

@@ -8,6 +8,7 @@ import { randomUUID } from 'node:crypto';
 
 import { ApiProblem } from '#lib/api/problem.ts';
 import { isTheme, THEME_COOKIE } from '#lib/frame/theme.ts';
+import { area, endpoint, isBelow } from '#lib/route.ts';
 import { refusalOfForeignPage, withSmallBody } from '#lib/server/entrance.ts';
 import { guard, refusalForScripts } from '#lib/server/guard.ts';
 import { headersFor, isOfTheApi, withCompanions } from '#lib/server/headers.ts';
@@ -18,9 +19,9 @@ import { readSession, takeNotice } from '#lib/server/session.ts';
 import { logStart } from '#lib/server/start-lines.ts';
 
 const ASSETS = '/_app/';
-const FOR_SCRIPTS = '/demo/';
+const FOR_SCRIPTS = area.demo;
 const COMPANIONS = { data: PUBLIC_SERVICE_DATA_URL, help: PUBLIC_HELP_LINKS_BASE_URL };
-const NO_SESSION_NEEDED = new Set(['/alive', '/auth/token/logout']);
+const NO_SESSION_NEEDED = new Set([endpoint.alive, endpoint.signOut]);
 
 export const init: ServerInit = () => {
   if (dev) return;
@@ -47,12 +48,12 @@ async function enter(event: Parameters<Handle>[0]['event']): Promise<void> {
   // an address that is not there is not there for anybody
   if (event.route.id === null) return;
   const reads = event.request.method === 'GET' || event.request.method === 'HEAD';
-  const verdict = guard({ ...event.locals, pathname, address: reads ? pathname + search : undefined });
-  if (verdict === undefined) return;
-  if ('redirect' in verdict && pathname.startsWith(FOR_SCRIPTS)) error(...refusalForScripts(event.locals));
-  if ('redirect' in verdict) redirect(302, verdict.redirect);
+  const turnedAway = guard({ ...event.locals, pathname, address: reads ? pathname + search : undefined });
+  if (turnedAway === undefined) return;
+  if ('redirect' in turnedAway && isBelow(pathname, FOR_SCRIPTS)) error(...refusalForScripts(event.locals));
+  if ('redirect' in turnedAway) redirect(302, turnedAway.redirect);
   // pages are refused by their layout, which can show it properly
-  if (!reads) error(403, verdict.refused);
+  if (!reads) error(403, turnedAway.refused);
 }
 
 export const handle: Handle = async ({ event: sent, resolve }) => {
@@ -74,7 +75,7 @@ export const handle: Handle = async ({ event: sent, resolve }) => {
   return secure(await resolve(event, { transformPageChunk, filterSerializedResponseHeaders }));
 };
 
-const DEFECT = 'Something went wrong on our side. Try again; if it stays, tell the people who run this service.';
+const DEFECT = 'Something went wrong on our side. Try again; if it keeps happening, contact your administrator.';
 
 export const handleError: HandleServerError = (caught) => {
   if (caught.kind === 'unknown' && caught.error instanceof ApiProblem) {

@@ -9,11 +9,27 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { until } from '../../../packages/server/test/support/lab.ts';
-import { BASE, must, real, script } from './place.ts';
+import { BASE, must, real, script } from './commands.ts';
 
 export type Node = 'n1' | 'n2' | 'n3' | 'n4';
+
+/**
+ * For questions, and for what may be asked twice: the controller lets go of a connection when much comes at once, as on any
+ * busy cluster.
+ */
+async function ask(command: string[]): Promise<string> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await must(command);
+    } catch (error) {
+      if (attempt === 10 || !/Connection reset by peer|Socket timed out/.test((error as Error).message)) throw error;
+    }
+    await sleep(500);
+  }
+}
 
 /**
  * While it is away, Slurm's commands take nine seconds to fail, and jobs go on. One that is killed has forgotten the last
@@ -29,7 +45,7 @@ export const startController = (): Promise<string> => script('slurm', 'start-con
  */
 export async function killNode(node: Node, { noticed = true } = {}): Promise<void> {
   await script('slurm', 'stop-node', node);
-  if (noticed) await must(['scontrol', 'update', `nodename=${node}`, 'state=down', 'reason=test']);
+  if (noticed) await ask(['scontrol', 'update', `nodename=${node}`, 'state=down', 'reason=test']);
 }
 
 /** Brings back a node that was killed or drained. */
@@ -37,10 +53,10 @@ export const startNode = (node: Node): Promise<string> => script('slurm', 'start
 
 /** Jobs on the node go on, and no other starts there until `startNode`. */
 export const drain = (node: Node): Promise<string> =>
-  must(['scontrol', 'update', `nodename=${node}`, 'state=drain', 'reason=test']);
+  ask(['scontrol', 'update', `nodename=${node}`, 'state=drain', 'reason=test']);
 
 export async function nodes(): Promise<Record<string, string>> {
-  const lines = (await must(['sinfo', '-h', '-N', '-p', 'main', '-o', '%N %T'])).trim().split('\n');
+  const lines = (await ask(['sinfo', '-h', '-N', '-p', 'main', '-o', '%N %T'])).trim().split('\n');
   return Object.fromEntries(lines.map((line) => line.split(' ') as [string, string]));
 }
 
@@ -60,7 +76,7 @@ export interface QueueLine {
 
 /** All jobs that Slurm remembers, also those that are over. */
 export async function squeue(): Promise<QueueLine[]> {
-  const text = await must([real('squeue'), '-h', '-t', 'all', '-o', '%F|%K|%A|%u|%T|%r|%N|%k']);
+  const text = await ask([real('squeue'), '-h', '-t', 'all', '-o', '%F|%K|%A|%u|%T|%r|%N|%k']);
   return text
     .split('\n')
     .filter((line) => line !== '')
@@ -107,7 +123,7 @@ export const jobRuns = (job: number): Promise<QueueLine> =>
 /** Ends whatever is in the queue and brings everything back, so that the next test starts with an idle cluster. */
 export async function tidy(): Promise<void> {
   await script('cluster', 'mend');
-  for (const user of ['alice', 'bob']) await must([real('scancel'), '-u', user]);
+  for (const user of ['alice', 'bob']) await ask([real('scancel'), '-u', user]);
   for (const [node, state] of Object.entries(await nodes())) {
     if (!['idle', 'mixed', 'allocated', 'completing'].includes(state)) await startNode(node as Node);
   }
@@ -123,7 +139,7 @@ export async function configure(settings: Record<string, string | number>): Prom
   const before = readFileSync(file, 'utf8');
   const use = async (text: string) => {
     writeFileSync(file, text);
-    await must(['scontrol', 'reconfigure']);
+    await ask(['scontrol', 'reconfigure']);
   };
   const names = Object.keys(settings);
   const kept = before.split('\n').filter((line) => !names.some((name) => line.startsWith(`${name}=`)));

@@ -8,7 +8,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { LOGS } from './place.ts';
+import { LOGS } from './commands.ts';
 
 type Log = 'sudo' | 'ssh-commands' | 'sshd';
 

@@ -19,7 +19,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 
-import { BASE, must, real, run, script } from './place.ts';
+import { BASE, must, real, run, script } from './commands.ts';
 
 const FAULTS = join(BASE, 'faults');
 

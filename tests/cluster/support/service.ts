@@ -10,7 +10,7 @@
 import { join } from 'node:path';
 
 import { type Running, startCommand } from '../../support/processes.ts';
-import { type Account, becoming, CHECKOUT, environmentOf, folderOf } from './place.ts';
+import { type Account, becoming, CHECKOUT, environmentOf, folderOf } from './commands.ts';
 
 interface ServiceOptions {
   as: Account;

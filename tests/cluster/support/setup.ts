@@ -5,7 +5,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { join } from 'node:path';
 
-import { script, scriptPath } from './place.ts';
+import { script, scriptPath } from './commands.ts';
 
 const PACKAGES = join(import.meta.dirname, '../../../scripts/system-packages.sh');
 const WITHOUT_ROOT =

@@ -15,11 +15,12 @@ import type { ResourceType } from '@service/contract';
 
 import { type SshHosts, sshHosts } from '../../../packages/server/src/hosts/index.ts';
 import { type Queue, startQueue } from '../../../packages/server/src/queue/index.ts';
+import { clusterAddress, createClusters } from '../../../packages/server/src/slurm/index.ts';
 import { ACTIVITY_WORK, activityHandler } from '../../../packages/server/src/tasks/index.ts';
 import { dataFolder, until } from '../../../packages/server/test/support/lab.ts';
 import { addPerson, type Person } from '../../../packages/server/test/support/plates.ts';
 import { type Answer, startService, type TestService } from '../../../packages/server/test/support/server.ts';
-import { CHECKOUT, folderOf, SSH } from './place.ts';
+import { CHECKOUT, folderOf, SSH } from './commands.ts';
 
 export type Kind = Extract<ResourceType, 'slurm_sudo' | 'slurm_ssh'>;
 
@@ -189,21 +190,23 @@ export async function openBench({ packageIndex = 'none' }: { packageIndex?: stri
   const hosts: SshHosts = sshHosts({
     knownHosts: SSH.knownHosts,
     log: silent,
-    limits: { pauseMs: 200, longestPauseMs: 500 },
+    limits: { firstPauseMs: 200, longestPauseMs: 500 },
   });
+  const clusters = createClusters(hosts);
   const handler = activityHandler({
     db,
     dataDir,
     packageIndex,
     hostFor: ({ host }, { username, ssh_key_path }) =>
       hosts.host({ host: host!, username: username!, keyPath: ssh_key_path! }),
+    slurmFor: (resource, profile) => clusters.client(clusterAddress(resource, profile)),
   });
   const start = () =>
     startQueue({
       db,
       log: silent,
       handlers: { [ACTIVITY_WORK]: handler },
-      places: 4,
+      slots: 4,
       retrySeconds: 1,
       waitsOnStop: true,
     });

@@ -36,7 +36,9 @@ const groupId = z.object({ group_id: id() });
 const groupAndUser = z.object({ group_id: id(), user_id: id() });
 const UNKNOWN = { 404: 'There is no such object.' };
 
+export * from '../imports/operations.ts';
 export * from './audit-operations.ts';
+export { adminOverview } from './overview.ts';
 export * from './resource-operations.ts';
 export * from './token-operations.ts';
 

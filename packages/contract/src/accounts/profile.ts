@@ -2,14 +2,14 @@
 import { z } from 'zod';
 
 import { absolutePath } from '../wire/paths.ts';
-import { answer, nothing, trimmedText } from '../wire/scalars.ts';
+import { answer, name, nothing, trimmedText } from '../wire/scalars.ts';
 
 const empty = () => nothing().default(null);
 
 const ProfileLocal = z
   .object({
     resource_type: z.literal('local'),
-    name: trimmedText(),
+    name: name(),
     username: empty(),
     ssh_key_path: empty(),
     jobs_remote_dir: empty(),
@@ -21,7 +21,7 @@ const ProfileLocal = z
 const ProfileSlurmSudo = z
   .object({
     resource_type: z.literal('slurm_sudo'),
-    name: trimmedText(),
+    name: name(),
     username: trimmedText(),
     ssh_key_path: empty(),
     jobs_remote_dir: empty(),
@@ -33,7 +33,7 @@ const ProfileSlurmSudo = z
 const ProfileSlurmSSH = z
   .object({
     resource_type: z.literal('slurm_ssh'),
-    name: trimmedText(),
+    name: name(),
     username: trimmedText(),
     ssh_key_path: absolutePath(),
     jobs_remote_dir: absolutePath(),

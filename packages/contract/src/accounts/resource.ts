@@ -13,6 +13,7 @@ import {
   answer,
   boolean,
   integer,
+  name,
   nothing,
   readInteger,
   readTrimmedText,
@@ -178,7 +179,7 @@ const pixiConfigOrNothing = () =>
   });
 
 const common = {
-  name: trimmedText(),
+  name: name(),
   jobs_local_dir: absolutePath(),
   jobs_poll_interval: smallInteger().default(5),
   tasks_local_dir: absolutePath(),

@@ -5,7 +5,7 @@ import { distinct } from '../wire/maps.ts';
 import { email } from '../wire/email.ts';
 import { projectDirs } from '../wire/paths.ts';
 import { found, reader, type Reading, wrong } from '../wire/problem.ts';
-import { answer, boolean, id, text, trimmedText } from '../wire/scalars.ts';
+import { answer, boolean, id, name, text, trimmedText } from '../wire/scalars.ts';
 
 const SLURM_ACCOUNT = /^[a-zA-Z0-9_\-.]+$/;
 
@@ -118,5 +118,5 @@ export const UserGroup = z
   .meta({ id: 'UserGroupRead' });
 export type UserGroup = z.output<typeof UserGroup>;
 
-export const UserGroupCreate = z.strictObject({ name: trimmedText() }).meta({ id: 'UserGroupCreate' });
-export const UserGroupUpdate = z.strictObject({ name: trimmedText().optional() }).meta({ id: 'UserGroupUpdate' });
+export const UserGroupCreate = z.strictObject({ name: name() }).meta({ id: 'UserGroupCreate' });
+export const UserGroupUpdate = z.strictObject({ name: name().optional() }).meta({ id: 'UserGroupUpdate' });

@@ -9,6 +9,7 @@ import {
   HistoryUnitPage,
   ImageGroups,
   ImageGroupsQuery,
+  ImageHistory,
   ImageLogRequest,
   ImageStatusPage,
   ImageStatusQuery,
@@ -84,6 +85,17 @@ export const countImageGroups = operation({
   query: z.object({ dataset_id: id(), workflowtask_id: id().optional() }),
   body: ImageGroupsQuery,
   answer: [200, ImageGroups],
+});
+
+export const imageHistory = operation({
+  ...common,
+  id: 'image_history',
+  method: 'GET',
+  path: `${path}image-history/`,
+  summary: 'Which task of which job made an image, which worked on it, and with which arguments',
+  params: inProject,
+  query: z.object({ dataset_id: id(), zarr_url: text() }),
+  answer: [200, ImageHistory],
 });
 
 export const imageLog = operation({

@@ -113,6 +113,9 @@ const ImageGroup = z
     num_running: answer.integer().meta({ description: 'Of the submitted ones, those that have started.' }),
     num_stopped: answer.integer().meta({ description: 'Of the failed ones, those that somebody stopped.' }),
     num_with_warnings: answer.integer().meta({ description: 'Of the done ones.' }),
+    newest_unit_id: answer.integer().nullable().meta({
+      description: 'Of the units of the task that looked at them, the last one. Later units have higher numbers.',
+    }),
   })
   .meta({ id: 'ImageGroup' });
 export type ImageGroup = z.output<typeof ImageGroup>;
@@ -126,6 +129,34 @@ export const ImageGroups = z
   })
   .meta({ id: 'ImageGroups' });
 export type ImageGroups = z.output<typeof ImageGroups>;
+
+/** What a task did, of what is known about an image. */
+const TaskOfImage = z
+  .object({
+    workflowtask_id: optionalInteger(),
+    name: answer.text(),
+    version: optionalText(),
+    job_id: answer.integer(),
+    history_run_id: answer.integer(),
+    task_index: optionalInteger(),
+    status: status(),
+    timestamp_ended: optionalTime(),
+    args_non_parallel: jsonAnswer.object().nullable(),
+    args_parallel: jsonAnswer.object().nullable(),
+  })
+  .meta({ id: 'TaskOfImage' });
+export type TaskOfImage = z.output<typeof TaskOfImage>;
+
+export const ImageHistory = z
+  .object({
+    made_by: TaskOfImage.nullable().meta({
+      description:
+        'Of the tasks that worked on the image it was made from, the one that gives its types; without such an image, the last converter of the dataset. Null where several could be.',
+    }),
+    worked_on_by: z.array(TaskOfImage).meta({ description: 'Oldest first; of each task what it did last.' }),
+  })
+  .meta({ id: 'ImageHistory' });
+export type ImageHistory = z.output<typeof ImageHistory>;
 
 export const HistoryUnitPage = pageOf(HistoryUnit);
 
@@ -152,11 +183,12 @@ export const Timeline = z
         num_done_units: answer.integer(),
         num_failed_units: answer.integer(),
         num_units_with_warnings: answer.integer(),
-        num_new_images: answer.integer(),
+        num_new_images: optionalInteger(),
         cpu_seconds: answer.number().nullable(),
         peak_memory_bytes: optionalInteger(),
         memory_limit_bytes: optionalInteger(),
         scheduler_job_ids: z.array(answer.integer()),
+        is_starting: answer.boolean().meta({ description: 'As in the status of a task.' }),
       }),
     ),
     bins: z.object({

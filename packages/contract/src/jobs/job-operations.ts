@@ -204,7 +204,7 @@ const events = {
   access: 'reader',
   tag,
   description:
-    'Server-sent events: job, task, units, log. The first ones are a snapshot; Last-Event-ID goes on where a stream ended.',
+    'Server-sent events: job, task, units, log. The first ones are a snapshot; Last-Event-ID continues where a stream ended.',
   answer: [200, answer.text()] as [number, z.ZodString],
   mediaType: 'text/event-stream',
   refusals: UNKNOWN,

@@ -21,7 +21,11 @@ export const JobFailure = z
     kind: z.enum(JOB_FAILURES),
     workflowtask_id: answer.integer().nullable(),
     message: answer.text(),
-    num_images: answer.integer(),
+    num_images: answer.integer().meta({ description: 'Images that the task failed for; a converter takes none.' }),
+    zarr_url: answer.text().nullable().optional().meta({
+      description:
+        'The image of the first unit that failed, where it worked on one. Not known of jobs of earlier versions.',
+    }),
   })
   .meta({ id: 'JobFailure' });
 export type JobFailure = z.output<typeof JobFailure>;

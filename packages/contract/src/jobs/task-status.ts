@@ -32,8 +32,12 @@ const FullTaskStatus = z
     timestamp_started: answer.time(),
     timestamp_ended: answer.time().nullable(),
     progress: Progress,
+    is_starting: answer
+      .boolean()
+      .meta({ description: 'Python is starting: it imports for all units before the first one runs.' }),
     num_images_with_warnings: answer.integer(),
-    num_new_images: answer.integer(),
+    /** Null where nobody counted, as in imported runs. */
+    num_new_images: answer.integer().nullable(),
     causes: z.partialRecord(z.enum(CAUSES), answer.integer()),
   })
   .meta({ id: 'TaskStatus' });

@@ -7,7 +7,7 @@ import { mapOf } from '../wire/maps.ts';
 import { NumberAsWritten, plain } from '../wire/numbers.ts';
 import { projectDir, readZarrUrl, subfolder, zarrUrl } from '../wire/paths.ts';
 import { addProblem } from '../wire/problem.ts';
-import { answer, boolean, safeName, text, trimmedText } from '../wire/scalars.ts';
+import { answer, boolean, name, text, trimmedText } from '../wire/scalars.ts';
 import { Project } from './project.ts';
 
 const dataset = {
@@ -29,7 +29,7 @@ export const DatasetExpanded = z.object({ ...dataset, owner_email: answer.text()
 
 export const DatasetCreate = z
   .strictObject({
-    name: safeName(),
+    name: name(),
     project_dir: projectDir().nullable().default(null),
     zarr_subfolder: subfolder().nullable().default(null),
   })
@@ -44,7 +44,7 @@ export const DatasetCreate = z
   .meta({ id: 'DatasetCreate' });
 export type DatasetCreate = z.output<typeof DatasetCreate>;
 
-export const DatasetUpdate = z.strictObject({ name: safeName().optional() }).meta({ id: 'DatasetUpdate' });
+export const DatasetUpdate = z.strictObject({ name: name().optional() }).meta({ id: 'DatasetUpdate' });
 
 export const Image = z
   .object({
@@ -77,7 +77,7 @@ export function imagePlaceProblem(zarrDir: string, urls: string[]): string | und
   // both are normalised, so that a plain comparison is one by component
   const inside = zarrDir.endsWith('/') ? zarrDir : `${zarrDir}/`;
   for (const url of urls) {
-    if (!url.startsWith(inside) || url.length === inside.length) return `The image ${url} must lie inside ${zarrDir}.`;
+    if (!url.startsWith(inside) || url.length === inside.length) return `The image ${url} must be inside ${zarrDir}.`;
     if (seen.has(url)) return `The image ${url} is there twice.`;
     seen.add(url);
   }
@@ -145,7 +145,7 @@ const imageList = () =>
     .meta({ type: 'array', items: imageSchema });
 
 export const DatasetImport = z
-  .object({ name: safeName(), zarr_dir: zarrUrl(), images: imageList().default([]) })
+  .object({ name: name(), zarr_dir: zarrUrl(), images: imageList().default([]) })
   .superRefine((body, ctx) => {
     const problem = imagePlaceProblem(
       body.zarr_dir,

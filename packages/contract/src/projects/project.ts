@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 import { Progress } from '../jobs/task-status.ts';
-import { answer, choice, safeName, trimmedText } from '../wire/scalars.ts';
+import { answer, choice, name, trimmedText } from '../wire/scalars.ts';
 
 export const PERMISSIONS = ['r', 'rw', 'rwx'] as const;
 export type Permissions = (typeof PERMISSIONS)[number];
@@ -54,12 +54,12 @@ export const ProjectAdmin = z.object({ ...project, user_email: answer.text() }).
 export type ProjectAdmin = z.output<typeof ProjectAdmin>;
 
 export const ProjectCreate = z
-  .strictObject({ name: safeName(), description: trimmedText().nullable().default(null) })
+  .strictObject({ name: name(), description: trimmedText().nullable().default(null) })
   .meta({ id: 'ProjectCreate' });
 export type ProjectCreate = z.output<typeof ProjectCreate>;
 
 export const ProjectUpdate = z
-  .strictObject({ name: safeName().optional(), description: trimmedText().nullable().optional() })
+  .strictObject({ name: name().optional(), description: trimmedText().nullable().optional() })
   .meta({ id: 'ProjectUpdate' });
 export type ProjectUpdate = z.output<typeof ProjectUpdate>;
 

@@ -6,7 +6,7 @@ import { Task, TASK_TYPES } from '../tasks/task.ts';
 import { argsObject, flagMap, jsonAnswer, jsonObject } from '../wire/json.ts';
 import { distinct, mapOf } from '../wire/maps.ts';
 import { addProblem, valueError } from '../wire/problem.ts';
-import { answer, id, readInteger, smallInteger, trimmedText } from '../wire/scalars.ts';
+import { answer, id, name, readInteger, smallInteger, trimmedText } from '../wire/scalars.ts';
 import { Project } from './project.ts';
 
 const workflowTask = {
@@ -67,13 +67,13 @@ export const WorkflowWithWarnings = z
 export type WorkflowWithWarnings = z.output<typeof WorkflowWithWarnings>;
 
 export const WorkflowCreate = z
-  .strictObject({ name: trimmedText(), description: trimmedText().nullable().default(null) })
+  .strictObject({ name: name(), description: trimmedText().nullable().default(null) })
   .meta({ id: 'WorkflowCreate' });
 export type WorkflowCreate = z.output<typeof WorkflowCreate>;
 
 export const WorkflowUpdate = z
   .strictObject({
-    name: trimmedText().optional(),
+    name: name().optional(),
     description: trimmedText().nullable().optional(),
     reordered_workflowtask_ids: z
       .array(id({ least: 0 }))
@@ -200,7 +200,7 @@ export type WorkflowImportItem = z.output<typeof WorkflowImportItem>;
 
 export const WorkflowImport = z
   .strictObject({
-    name: trimmedText(),
+    name: name(),
     description: trimmedText().nullable().default(null),
     task_list: z.array(WorkflowImportItem),
   })
@@ -209,7 +209,7 @@ export type WorkflowImport = z.output<typeof WorkflowImport>;
 
 export const WorkflowFromTemplate = z
   .strictObject({
-    name: trimmedText().nullable().default(null),
+    name: name().nullable().default(null),
     override_versions: mapOf(trimmedText())
       .transform((map, ctx) => {
         const versions = new Map<number, string>();
@@ -226,7 +226,7 @@ export const WorkflowFromTemplate = z
 export type WorkflowFromTemplate = z.output<typeof WorkflowFromTemplate>;
 
 const templateName = {
-  name: trimmedText(),
+  name: name(),
   version: smallInteger({ above: 0 }),
   description: trimmedText().nullable().default(null),
 };

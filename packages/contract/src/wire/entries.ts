@@ -13,7 +13,7 @@ export interface ValidationEntry {
 }
 
 type Issue = z.core.$ZodIssue;
-type Place = (string | number)[];
+type Loc = (string | number)[];
 
 const TYPE_OF_EXPECTED: Record<string, [type: string, message: string]> = {
   string: ['string_type', 'Enter a text.'],
@@ -47,9 +47,9 @@ function typeAndMessage(issue: Issue): [type: string, message: string] {
 }
 
 /** The wire's entries for zod's issues; `at` is where the value stands, for example `['body']`. */
-export function entriesOf(issues: readonly Issue[], at: Place): ValidationEntry[] {
+export function entriesOf(issues: readonly Issue[], at: Loc): ValidationEntry[] {
   return issues.flatMap((issue): ValidationEntry[] => {
-    const loc = [...at, ...(issue.path as Place)];
+    const loc = [...at, ...(issue.path as Loc)];
     if (issue.code === 'unrecognized_keys') {
       return issue.keys.map((key) => ({
         type: 'extra_forbidden',

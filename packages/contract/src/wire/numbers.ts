@@ -4,10 +4,11 @@
  *
  * Only numbers that would change become a `NumberAsWritten`; all others stay plain numbers.
  */
-import { readExactly } from './exact-json.ts';
+import { type Pieces, readExactly } from './exact-json.ts';
 
+/** Some browsers do not have it yet. */
 interface RawJson {
-  rawJSON(text: string): object;
+  rawJSON?: (text: string) => object;
 }
 const json = JSON as unknown as RawJson;
 
@@ -20,8 +21,8 @@ export class NumberAsWritten {
     this.value = Number(source);
   }
 
-  toJSON(): object {
-    return json.rawJSON(this.source);
+  toJSON(): object | number {
+    return json.rawJSON?.(this.source) ?? this.value;
   }
 }
 
@@ -29,21 +30,23 @@ export class NumberAsWritten {
 const CHANGES = /\d\.\d*0(?!\d)|\d[eE][+\-\d]|\d{16}|[\d.]{17}|-0(?![.\d])|0\.0{6}/;
 
 /** The number that a text stands for, as written where a plain number would be written otherwise. */
-function exactNumber(source: string): number | NumberAsWritten {
+export function exactNumber(source: string): number | NumberAsWritten {
   const value = Number(source);
   return String(value) === source ? value : new NumberAsWritten(source);
 }
 
 /** Like JSON.parse, but numbers come back the way they were written. */
 export function parseJson(text: string): unknown {
-  return CHANGES.test(text) ? readExactly(text, exactNumber) : (JSON.parse(text) as unknown);
+  return CHANGES.test(text) ? readExactly(text, { number: exactNumber }) : (JSON.parse(text) as unknown);
 }
 
 /**
  * The same, for texts of any length in a thread of its own: JSON.parse cannot be interrupted, and ends the whole process
- * when the memory of its thread does not suffice. This is a few times slower, and fails alone.
+ * when the memory of its thread does not suffice. This is a few times slower, and fails alone. Texts with escapes are shown
+ * to `escaped`.
  */
-export const parseLongJson = (text: string): unknown => readExactly(text, exactNumber);
+export const parseLongJson = (pieces: Pieces, escaped: (source: string) => void): unknown =>
+  readExactly(pieces, { number: exactNumber, escaped });
 
 /** The plain value of something that may be a number as written. */
 export const plain = (value: unknown): unknown => (value instanceof NumberAsWritten ? value.value : value);

@@ -12,6 +12,13 @@ import { readTrimmedText } from './scalars.ts';
 const SHELL_CHARACTERS = /[`#$&*()\\|[\]{};<>?!]/;
 const S3_PREFIX = 's3://';
 
+/** An expression that looks for slashes before the end would begin at each of a thousand slashes in the middle. */
+export function withoutSlashesAtEnd(path: string): string {
+  let end = path.length;
+  while (path[end - 1] === '/') end--;
+  return path.slice(0, end);
+}
+
 export function normalisePath(path: string): string {
   const slashes = path.length - path.replace(/^\/+/, '').length;
   const components = path.split('/').filter((component) => component !== '' && component !== '.');
@@ -78,7 +85,7 @@ export function readZarrUrl(input: unknown): Reading<string> {
     return valueError(`An address has at most ${LONGEST_ADDRESS_BYTES} bytes.`);
   }
   if (url.startsWith('/')) return found(normalisePath(url));
-  if (url.startsWith(S3_PREFIX)) return found(url.replace(/\/+$/, ''));
+  if (url.startsWith(S3_PREFIX)) return found(withoutSlashesAtEnd(url));
   return valueError('Enter an absolute path or an s3:// address.');
 }
 
@@ -115,7 +122,7 @@ export const projectDirs = () =>
     );
 
 const isS3 = (path: string) => path.startsWith(S3_PREFIX);
-const comparable = (path: string) => (isS3(path) ? path.replace(/\/+$/, '') : normalisePath(path));
+const comparable = (path: string) => (isS3(path) ? withoutSlashesAtEnd(path) : normalisePath(path));
 
 /** True when `path` is `base` or lies below it. */
 export function covers(base: string, path: string): boolean {

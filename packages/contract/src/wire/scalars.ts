@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 
+import { nameProblem } from './names.ts';
 import { found, reader, type Reading, valueError, wrong } from './problem.ts';
 
 /** Database ids are 32-bit. A larger number is an id that no row has, not an error. */
@@ -65,6 +66,15 @@ export const integer = ({ least, above }: { least?: number; above?: number } = {
     ...(above === undefined ? {} : { exclusiveMinimum: above }),
   });
 
+function readNumber(input: unknown): Reading<number> {
+  if (typeof input !== 'number' && typeof input !== 'string') return wrong('float_type', 'Enter a number.');
+  const value = typeof input === 'string' && input.trim() === '' ? NaN : Number(input);
+  return Number.isFinite(value) ? found(value) : wrong('float_parsing', 'Enter a number.');
+}
+
+/** Any number, fractions too. */
+export const number = () => reader(readNumber, { type: 'number' });
+
 /** A whole number that fits a database column of 32 bits. */
 export const smallInteger = ({ least, above }: { least?: number; above?: number } = {}) =>
   reader(
@@ -111,16 +121,15 @@ export function readTrimmedText(input: unknown): Reading<string> {
 /** A text without the white space around it, at least one character long. */
 export const trimmedText = () => reader(readTrimmedText, { type: 'string', minLength: 1 });
 
-const SAFE_NAME = /^[a-zA-Z0-9_. -]+$/;
-
-function readSafeName(input: unknown): Reading<string> {
+function readName(input: unknown): Reading<string> {
   const reading = readTrimmedText(input);
-  if ('problem' in reading || SAFE_NAME.test(reading.value)) return reading;
-  return wrong('string_pattern_mismatch', 'Use letters, digits, "_", ".", "-" and spaces only.');
+  if ('problem' in reading) return reading;
+  const problem = nameProblem(reading.value);
+  return problem === undefined ? found(reading.value) : wrong('string_pattern_mismatch', problem);
 }
 
-/** A name that can also be the name of a folder. */
-export const safeName = () => reader(readSafeName, { type: 'string', minLength: 1, pattern: SAFE_NAME.source });
+/** A name, without the white space around it. */
+export const name = () => reader(readName, { type: 'string', minLength: 1 });
 
 /** One of a few texts. */
 export const choice = <const T extends string>(values: readonly T[], type: 'literal_error' | 'enum' = 'enum') =>

@@ -2,10 +2,11 @@
 import { readValue } from '../../src/index.ts';
 
 type Schema<T> = Parameters<typeof readValue<T>>[0];
-type Place = (string | number)[];
+/** Where a problem is, as `loc` says it. */
+export type Loc = (string | number)[];
 
 /** What is wrong with the input, as clients see it; the words for people are free. */
-export function problemsOf(schema: Schema<unknown>, input: unknown): { loc: Place; type: string }[] {
+export function problemsOf(schema: Schema<unknown>, input: unknown): { loc: Loc; type: string }[] {
   const outcome = readValue(schema, input, 'body');
   return 'entries' in outcome ? outcome.entries.map(({ loc, type }) => ({ loc, type })) : [];
 }

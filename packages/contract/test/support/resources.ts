@@ -1,4 +1,4 @@
-/** The complete examples of section 10.8, as people send them. */
+/** Complete resources and profiles, as people send them. */
 export const local = () => ({
   type: 'local',
   name: 'My machine',

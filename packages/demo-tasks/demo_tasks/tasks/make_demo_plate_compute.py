@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 
 from demo_tasks.arguments import Refusal
-from demo_tasks.cells import LIGHT_CENTRE, draw_signal, light_field, noise_values, place_nuclei, take_plane
+from demo_tasks.cells import LIGHT_CENTRE, condense, draw_signal, light_field, noise_values, place_nuclei, take_plane
 from demo_tasks.images import Image, channel_metadata, write_image
 from demo_tasks.plates import place_of
 from demo_tasks.program import run
@@ -34,6 +34,8 @@ def make_demo_plate_compute(
     random = Random(f"{init_args['seed']} {place.well}")
     wanted = round(random.randint(*nuclei["number"]) * init_args["survival"])
     placed = place_nuclei(random, wanted, nuclei["radius"], size, planes)
+    # with numbers of its own, so that all else of a well stays as it is without the drug
+    placed = condense(Random(f"{init_args['seed']} {place.well} drug"), placed, init_args["condensed"])
     if len(placed) < wanted:
         print(f"Warning: only {len(placed)} of {wanted} nuclei fit. Use a larger image or smaller nuclei.")
 
@@ -60,7 +62,7 @@ def make_demo_plate_compute(
     print(f"Drew {len(placed)} nuclei in well {place.well}.")
     update = {
         "zarr_url": zarr_url,
-        "attributes": {"plate": place.plate.name, "well": place.well},
+        "attributes": {"plate": place.plate.name, "well": place.well, "treatment": init_args["treatment"]},
         "types": {"is_3D": planes > 1},
     }
     return {"image_list_updates": [update]}

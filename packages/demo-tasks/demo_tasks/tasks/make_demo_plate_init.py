@@ -11,11 +11,20 @@ from demo_tasks.program import run
 from demo_tasks.zarr import is_group, read_attributes
 
 
-def survival(treatment: dict, column: int, columns: int) -> float:
-    """The part of the cells that the treatment of a column leaves."""
-    if treatment["kind"] == "none" or columns == 1:
-        return 1.0
-    return 1.0 - (1.0 - treatment["lowest_survival"]) * column / (columns - 1)
+def dose(treatment: dict, column: int, columns: int) -> float:
+    """From 0 in the first column to 1 in the last."""
+    return 0.0 if treatment["kind"] == "none" or columns == 1 else column / (columns - 1)
+
+
+def effects(treatment: dict, dose: float) -> dict:
+    """What the treatment of a well does to its cells."""
+    if dose == 0:
+        return {"survival": 1.0, "condensed": 0.0, "treatment": "control"}
+    return {
+        "survival": 1.0 - (1.0 - treatment["lowest_survival"]) * dose,
+        "condensed": treatment["highest_condensed"] * dose,
+        "treatment": f"drug {dose:.0%}",
+    }
 
 
 def make_demo_plate_init(
@@ -36,7 +45,7 @@ def make_demo_plate_init(
     items = [
         {
             "zarr_url": f"{plate}/{row}/{column}/0",
-            "init_args": {"seed": seed, "survival": survival(treatment, index, len(columns))},
+            "init_args": {"seed": seed, **effects(treatment, dose(treatment, index, len(columns)))},
         }
         for row in rows
         for index, column in enumerate(columns)

@@ -11,6 +11,7 @@ import {
   ResourceWrite,
   UserCreate,
 } from '@service/contract';
+import { ServiceError } from '@service/contract/errors';
 
 import { type Entry, record } from '../audit/index.ts';
 import type { Database } from '../db/index.ts';
@@ -21,7 +22,15 @@ import * as store from './store/users.ts';
 import { register } from './users.ts';
 
 /** Data that cannot be used; the message says what to change. */
-export class UnusableData extends Error {}
+class UnusableData extends ServiceError {
+  readonly kind = 'unusable-data';
+  readonly of: 'administrator' | 'resource' | 'profile';
+
+  constructor(of: UnusableData['of'], message: string) {
+    super(message);
+    this.of = of;
+  }
+}
 
 export async function ensureDefaultGroup(db: Database, by: Origin, name: string | null): Promise<void> {
   if (name === null) return;
@@ -43,7 +52,10 @@ function checkedAdministrator({ email, password, projectDir }: Administrator): U
   if ('value' in read) return read.value;
   const where =
     'problem' in readEmail(email) ? 'e-mail' : 'problem' in readProjectDir(projectDir) ? 'project folder' : '';
-  throw new UnusableData(`The administrator's ${where || 'data'} cannot be used: ${read.entries[0]!.msg}`);
+  throw new UnusableData(
+    'administrator',
+    `The administrator's ${where || 'data'} cannot be used: ${read.entries[0]!.msg}`,
+  );
 }
 
 type AdministratorOutcome = 'created' | 'superuser exists' | 'e-mail taken';
@@ -65,7 +77,7 @@ export async function createAdministrator(
     const { detail } = refusal.body;
     if (detail === 'REGISTER_USER_ALREADY_EXISTS') return 'e-mail taken';
     const { reason } = detail as { reason: string };
-    throw new UnusableData(`The administrator cannot be created: ${reason}`);
+    throw new UnusableData('administrator', `The administrator cannot be created: ${reason}`);
   }
 }
 
@@ -103,10 +115,10 @@ export const defaultResource = (folders: { jobs: string; tasks: string }, python
 
 export const defaultProfile = { resource_type: 'local', name: 'Local profile' };
 
-function validated<T>(what: string, outcome: ReturnType<typeof readValue<T>>): T {
+function validated<T>(what: 'resource' | 'profile', outcome: ReturnType<typeof readValue<T>>): T {
   if ('value' in outcome) return outcome.value;
   const { loc, msg } = outcome.entries[0]!;
-  throw new UnusableData(`The ${what} is not valid at ${loc.slice(1).join('.') || 'its top level'}: ${msg}`);
+  throw new UnusableData(what, `The ${what} is not valid at ${loc.slice(1).join('.') || 'its top level'}: ${msg}`);
 }
 
 const ofUser = ({ id, email }: { id: number; email: string }): Entry['object'] => ['user', id, email];
@@ -121,10 +133,14 @@ export async function createResourceAndProfile(
   const resource = validated('resource', readValue(ResourceWrite, resourceData, 'resource'));
   const profile = validated('profile', readValue(ProfileWrite, profileData, 'profile'));
   if (resource.type !== profile.resource_type) {
-    throw new UnusableData(`The profile is for "${profile.resource_type}", but the resource is "${resource.type}".`);
+    throw new UnusableData(
+      'profile',
+      `The profile is for "${profile.resource_type}", but the resource is "${resource.type}".`,
+    );
   }
   await db.transaction().execute(async (trx) => {
-    if ((await resources.countResources(trx)) > 0) throw new UnusableData('The database has a resource already.');
+    if ((await resources.countResources(trx)) > 0)
+      throw new UnusableData('resource', 'The database has a resource already.');
     const { id } = await resources.insertResource(trx, resource);
     const stored = await resources.insertProfile(trx, id, profile);
     const people = await resources.giveProfileToAll(trx, stored.id);

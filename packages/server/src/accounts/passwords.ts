@@ -8,7 +8,7 @@ import { hash as argon2Hash, verify as argon2Verify } from '@node-rs/argon2';
 import { verify as bcryptVerify } from '@node-rs/bcrypt';
 import { availableParallelism } from 'node:os';
 
-import { createTurns, DISPLACED, type Standing } from './turns.ts';
+import { createTurns, DISPLACED, type TurnRequest } from './turns.ts';
 
 const SHORTEST = 4;
 const LONGEST_BYTES = 72;
@@ -43,11 +43,11 @@ const NOBODY = 'nobody';
 export async function checkPassword(
   password: string,
   hash: string | undefined,
-  standing: Standing,
+  request: TurnRequest,
 ): Promise<boolean | typeof DISPLACED> {
   if (Buffer.byteLength(password) > LONGEST_BYTES) return false;
   const stored = hash ?? (await dummyHash());
-  const right = await hashing.take(hash === undefined ? { ...standing, group: NOBODY } : standing, async () => {
+  const right = await hashing.take(hash === undefined ? { ...request, group: NOBODY } : request, async () => {
     try {
       return stored.startsWith('$argon2') ? await argon2Verify(stored, password) : await bcryptVerify(password, stored);
     } catch {

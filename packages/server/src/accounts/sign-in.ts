@@ -3,15 +3,22 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 import type { Database } from '../db/index.ts';
 import { type Caller, refuse } from '../http/index.ts';
+import { createActiveUsers } from './active-users.ts';
 import { checkPassword, hashPassword, isOutdated } from './passwords.ts';
 import { createPersonalTokens } from './personal-tokens.ts';
 import * as store from './store/users.ts';
 import type { From, Throttle } from './throttle.ts';
 import type { Counted, Tokens } from './tokens.ts';
-import { DISPLACED } from './turns.ts';
+import { createTurns, DISPLACED } from './turns.ts';
 
 /** The name existing clients use. */
 export const LOGIN_COOKIE = 'fastapiusersauth';
+
+/**
+ * Looking for accounts, before anybody is checked: all of a flood at once would wait for the database in the order in which
+ * they came, and whoever came last behind all of them. Nobody is sent away, since it takes no time.
+ */
+const lookups = createTurns(4, Infinity);
 
 /** The account for an address and password. Wrong, unknown and inactive look the same from outside. */
 export async function signIn(
@@ -19,9 +26,12 @@ export async function signIn(
   throttle: Throttle,
   { username, password, ...from }: { username: string; password: string } & Omit<From, 'account'>,
 ): Promise<Counted> {
-  const signedIn = await throttle.attempt({ ...from, account: username.toLowerCase() }, async (standing) => {
-    const account = username.includes('\u0000') ? undefined : await store.findCredentials(db, username);
-    const right = await checkPassword(password, account?.hashed_password, standing);
+  const signedIn = await throttle.attempt({ ...from, account: username.toLowerCase() }, async (request) => {
+    const account = await lookups.take(request, async () =>
+      username.includes('\u0000') ? undefined : store.findCredentials(db, username),
+    );
+    if (account === DISPLACED) return DISPLACED;
+    const right = await checkPassword(password, account?.hashed_password, request);
     if (right === DISPLACED) return DISPLACED;
     if (!right || !account?.is_active) return undefined;
     if (isOutdated(account.hashed_password)) await store.improveHash(db, account, await hashPassword(password));
@@ -66,16 +76,17 @@ export async function renewedSession(
 /** The caller of a request: the header is asked first, then the cookie. */
 export function authenticator(tokens: Tokens, { db, pool }: { db: Database; pool: store.Pool }) {
   const personalCaller = createPersonalTokens({ db, pool });
+  const activeUser = createActiveUsers(pool);
 
   /** Nobody who was signed out, and no longer than the administrator who acts as somebody may do so. */
   async function sessionCaller(token: string): Promise<Omit<Caller, 'via'> | undefined> {
     const session = await tokens.read(token);
-    const account = session && (await store.findActiveUser(pool, session.id));
+    const account = session && (await activeUser(session.id));
     if (!account || account.generation !== session.generation) return undefined;
     const { actor, generation, expires } = session;
     const caller = { user: account.user, expires };
     if (!actor) return { ...caller, credential: { kind: 'session', generation } };
-    const administrator = await store.findActiveUser(pool, actor.id);
+    const administrator = await activeUser(actor.id);
     if (!administrator?.user.is_superuser || administrator.generation !== actor.generation) return undefined;
     return { ...caller, actor: actor.id, credential: { kind: 'session', generation, actor } };
   }

@@ -1,11 +1,11 @@
 /**
  * Slows down guessing of passwords, and keeps nobody out who knows the right one.
  *
- * Attempts go through lines: one for the account at the place they come from (a known browser, an address, the network of
- * an IPv6 address), and one for the account from all places where nobody has signed in to it yet. A line lets a few
- * attempts pass at once; after that many wrong ones it lets one pass at a time, and pauses after each wrong one. An attempt
- * counts when it is let in, so that many at once get no more guesses than one after the other. A right password empties the
- * line of its place, and the place is known from then on.
+ * Attempts go through lines: one for the account at the origin of the attempt (a known browser, an address, the network of
+ * an IPv6 address), and, from the second attempt on, one for the account from all origins from which nobody has signed in
+ * to it yet. A line lets a few attempts pass at once; after that many wrong ones it lets one pass at a time, and pauses after
+ * each wrong one. An attempt counts when it is let in, so that many at once get no more guesses than one after the other. A
+ * right password empties the line of its origin, and the origin is known from then on.
  *
  * What others do to an account from elsewhere, or from the same address to other accounts, is in other lines. What they do
  * from the same address to the same account cannot be told apart, except from a known browser: there whoever comes last is
@@ -13,7 +13,8 @@
  */
 import { isIPv6 } from 'node:net';
 
-import { createQueue, DISPLACED, type Standing } from './turns.ts';
+import { pauseAfter } from '../retry.ts';
+import { comesNow, createQueue, DISPLACED, MOST_WAITING, type TurnRequest } from './turns.ts';
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 3000;
@@ -23,10 +24,13 @@ const MOST_KEYS = 10_000;
 interface Kind {
   free: number;
   longestPause: number;
+  /** More than that many who wait, and the oldest is sent away. */
+  mostWaiting: number;
 }
 
-const OF_PLACE: Kind = { free: 3, longestPause: LONGEST_PAUSE_MS };
-const OF_ACCOUNT: Kind = { free: 30, longestPause: FIRST_PAUSE_MS };
+const OF_ORIGIN: Kind = { free: 3, longestPause: LONGEST_PAUSE_MS, mostWaiting: MOST_WAITING };
+// those who wait here are others to each other: nobody is sent away for what others do
+const OF_ACCOUNT: Kind = { free: 30, longestPause: FIRST_PAUSE_MS, mostWaiting: Infinity };
 
 interface Line {
   kind: Kind;
@@ -45,23 +49,27 @@ export interface From {
   address: string;
   /** A browser that has signed in to this account before. */
   device?: string | undefined;
+  /** Whether nobody waits for the answer any more: the attempt is not checked then, and whoever is behind goes on. */
+  isGone?: (() => boolean) | undefined;
 }
 
 export interface Throttle {
   /**
    * Checks a password; the check is told how it stands among others that want to be checked. Gives back `'busy'` when a
-   * thousand newer attempts for the same account from the same place came while this one waited.
+   * thousand newer attempts for the same account from the same origin came while this one waited, or who asked has gone.
    */
-  attempt<T>(from: From, check: (standing: Standing) => Promise<Outcome<T>>): Promise<T | undefined | 'busy'>;
+  attempt<T>(from: From, check: (request: TurnRequest) => Promise<Outcome<T>>): Promise<T | undefined | 'busy'>;
 }
 
-const pauseAfter = ({ kind, count }: Line) =>
-  count <= kind.free ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** (count - kind.free - 1), kind.longestPause);
+const pauseOf = ({ kind, count }: Line) =>
+  count <= kind.free
+    ? 0
+    : pauseAfter(count - kind.free, { firstPauseMs: FIRST_PAUSE_MS, longestPauseMs: kind.longestPause });
 
 const isOpen = ({ kind, count, inside }: Line) => count < kind.free || inside === 0;
 
 /** An address of IPv6 is one of countless that a single machine has; its network is 64 bits. */
-export function placeOf(address: string): string {
+export function originOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;
   if (!isIPv6(address)) return address;
@@ -80,7 +88,7 @@ export function createThrottle(sleep: (ms: number) => Promise<unknown>, now: () 
   function lineOf(key: string, kind: Kind): Line {
     const line = lines.get(key);
     if (line && (line.inside > 0 || line.queue.size() > 0 || now() - line.last < FORGET_AFTER_MS)) return line;
-    const fresh = { kind, count: 0, inside: 0, last: now(), queue: createQueue() };
+    const fresh = { kind, count: 0, inside: 0, last: now(), queue: createQueue(kind.mostWaiting) };
     lines.set(key, fresh);
     if (lines.size > MOST_KEYS) forgetSome();
     return fresh;
@@ -126,7 +134,7 @@ export function createThrottle(sleep: (ms: number) => Promise<unknown>, now: () 
     try {
       const outcome = await work();
       if (outcome === undefined) {
-        const pause = pauseAfter(line);
+        const pause = pauseOf(line);
         if (pause > 0) await sleep(pause);
       } else if (outcome !== DISPLACED) right();
       return outcome;
@@ -136,25 +144,24 @@ export function createThrottle(sleep: (ms: number) => Promise<unknown>, now: () 
   }
 
   return {
-    async attempt({ account, address, device }, check) {
-      const place = placeOf(address);
-      const pair = `${account}\n${device ?? place}`;
+    async attempt({ account, address, device, isGone }, check) {
+      const origin = originOf(address);
+      const pair = `${account}\n${device ?? origin}`;
       const isKnown = device !== undefined || known.has(pair);
-      const ofPlace = lineOf(pair, OF_PLACE);
+      const ofOrigin = lineOf(pair, OF_ORIGIN);
+      // it may be the person with the right password: others who fail for this account must not stand before it
+      const isFirst = ofOrigin.count === 0;
       const empty = () => {
-        ofPlace.count = ofPlace.inside - 1;
+        ofOrigin.count = ofOrigin.inside - 1;
         remember(pair);
       };
-      const outcome = await inLine(ofPlace, empty, () => {
+      const outcome = await inLine(ofOrigin, empty, () => {
         // who has failed less often goes first
-        const standing = { group: isKnown ? pair : place, rank: ofPlace.count };
-        if (isKnown) return check(standing);
+        const request = { group: isKnown ? pair : origin, rank: ofOrigin.count, came: comesNow(), isGone };
+        const checkUnlessGone = () => (isGone?.() ? Promise.resolve<typeof DISPLACED>(DISPLACED) : check(request));
+        if (isKnown || isFirst) return checkUnlessGone();
         const ofAccount = lineOf(`${account}\n`, OF_ACCOUNT);
-        return inLine(
-          ofAccount,
-          () => ofAccount.count--,
-          () => check(standing),
-        );
+        return inLine(ofAccount, () => ofAccount.count--, checkUnlessGone);
       });
       return outcome === DISPLACED ? 'busy' : outcome;
     },

@@ -9,7 +9,7 @@ import type { Database } from '../db/index.ts';
 import { guarded } from '../guard.ts';
 import type { Caller } from '../http/index.ts';
 import type { Logger } from '../logging/index.ts';
-import { standingOf } from './store/tokens.ts';
+import { validAccessOf } from './store/tokens.ts';
 
 const LOOK_EVERY_MS = 1000;
 
@@ -26,11 +26,11 @@ export interface UnderWay {
   close(): void;
 }
 
-type Standing = Awaited<ReturnType<typeof standingOf>>;
+type ValidAccess = Awaited<ReturnType<typeof validAccessOf>>;
 
 const isOver = ({ expires }: Caller) => expires * 1000 <= Date.now();
 
-function stands({ user, credential }: Caller, { users, personal }: Standing): boolean {
+function isValid({ user, credential }: Caller, { users, personal }: ValidAccess): boolean {
   const account = users.get(user.id);
   if (!account) return false;
   if (credential.kind === 'personal') return personal.has(credential.id);
@@ -65,9 +65,14 @@ export function createUnderWay(db: Database, log: Logger): UnderWay {
       if (caller.actor !== undefined) userIds.add(caller.actor);
       if (caller.credential.kind === 'personal') tokenIds.add(caller.credential.id);
     }
-    const standing = await standingOf(db, [...userIds], [...tokenIds]);
-    endAll(asked.filter((one) => held.has(one) && !stands(one.caller, standing)));
+    const valid = await validAccessOf(db, [...userIds], [...tokenIds]);
+    endAll(asked.filter((one) => held.has(one) && !isValid(one.caller, valid)));
   }
+
+  /** A service that is being stopped has closed its database. */
+  const failed = (error: unknown) => {
+    if (!closed) log.warning('Asking which tokens still stand failed', error);
+  };
 
   async function look(): Promise<void> {
     again = looking;
@@ -77,7 +82,7 @@ export function createUnderWay(db: Database, log: Logger): UnderWay {
     timer = undefined;
     do {
       again = false;
-      await lookOnce().catch((error: unknown) => log.warning('Asking which tokens still stand failed', error));
+      await lookOnce().catch(failed);
     } while (again);
     looking = false;
     lookLater();
@@ -85,7 +90,6 @@ export function createUnderWay(db: Database, log: Logger): UnderWay {
 
   function lookLater(): void {
     if (timer !== undefined || looking || closed || held.size === 0) return;
-    const failed = (error: Error) => log.warning('Asking which tokens still stand failed', error);
     timer = setTimeout(guarded(look, failed), LOOK_EVERY_MS).unref();
   }
 

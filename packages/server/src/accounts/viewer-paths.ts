@@ -1,9 +1,10 @@
-/** The folders whose images a person may look at; a companion service that streams image data asks for them. */
+/** The folders whose images a person may look at, for companion services that ask for them and for our own reading of files. */
 import type { User } from '@service/contract';
 
 import type { Database } from '../db/index.ts';
+import type { ReadableFolder } from '../folders/index.ts';
 import type { Settings } from '../settings/index.ts';
-import { profileInfo, zarrDirsOf } from './store/users.ts';
+import { profileInfo, zarrDirsOf, zarrDirsWithRoots } from './store/users.ts';
 
 type ViewerSettings = Pick<Settings['app'], 'SERVICE_VIEWER_AUTHORIZATION_SCHEME' | 'SERVICE_VIEWER_BASE_FOLDER'>;
 
@@ -23,4 +24,11 @@ export async function viewerPaths(
   if (scheme === 'none') return [];
   const own = scheme === 'users-folders' ? await ownFolder(db, user, settings) : [];
   return [...user.project_dirs, ...own, ...(projects ? await zarrDirsOf(db, user.id) : [])];
+}
+
+/** The same folders, each with the one that an administrator named above it. */
+export async function viewerFolders(db: Database, user: User, settings: ViewerSettings): Promise<ReadableFolder[]> {
+  if (settings.SERVICE_VIEWER_AUTHORIZATION_SCHEME === 'none') return [];
+  const named = await viewerPaths(db, user, settings, { projects: false });
+  return [...named.map((path) => ({ path, root: path })), ...(await zarrDirsWithRoots(db, user.id))];
 }

@@ -1,5 +1,5 @@
+export { noteActing } from './acting.ts';
 export { changes } from './details.ts';
-export { operator } from './operator.ts';
-export { type Entry, ifChanged, record } from './record.ts';
+export { type Entry, ifChanged, operator, record } from './record.ts';
 export { startForgetting } from './retention.ts';
 export { auditRoutes } from './routes.ts';

@@ -5,6 +5,8 @@
  *
  * Passwords, tokens and configuration that may hold some are never given to it.
  */
+import { hostname, userInfo } from 'node:os';
+
 import type { AuditAction, AuditObject } from '@service/contract';
 
 import type { Origin } from '../http/index.ts';
@@ -24,9 +26,32 @@ export const ifChanged = (action: AuditAction, object: Entry['object'], details:
 const shortDetails = (details: Details) =>
   Object.fromEntries(Object.entries(details).map(([field, value]) => [field, brief(value)]));
 
+const recorded = new WeakSet<Origin>();
+
+/** Whether something was written down for a request. */
+export const isRecorded = (by: Origin): boolean => recorded.has(by);
+
 export async function record(trx: Executor, by: Origin, entries: Entry | Entry[]): Promise<void> {
   const rows = [entries].flat().map(({ action, object: [object_type, object_id, name], details = {} }) => ({
     ...{ action, object_type, object_id, object_name: briefText(name), details: shortDetails(details) },
   }));
-  if (rows.length > 0) await insertRecords(trx, { ...by, address: briefText(by.address) }, rows);
+  if (rows.length === 0) return;
+  await insertRecords(trx, { ...by, address: briefText(by.address) }, rows);
+  recorded.add(by);
 }
+
+/** The account that runs this process may have no name. */
+function accountName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.()}`;
+  }
+}
+
+/** Whoever operates the service has no account here: their account of the machine is written down. */
+export const operator = (via: 'servicectl' | 'start'): Origin => ({
+  user: null,
+  via,
+  address: `${accountName()}@${hostname()}`,
+});

@@ -1,11 +1,17 @@
 /** The audit log on the wire. */
 import { Readable } from 'node:stream';
 
-import { accounts, type AuditPage, type AuditQuery, type PageRequest } from '@service/contract';
+import {
+  accounts,
+  type AuditPage,
+  type AuditQuery,
+  type AuditRecord,
+  csvLine,
+  type PageRequest,
+} from '@service/contract';
 
 import { type Database, pageOf, rowsOf } from '../db/index.ts';
 import { type Api, entityTag, refuse, Streamed } from '../http/index.ts';
-import { auditCsv } from './csv.ts';
 import * as store from './store.ts';
 
 const USUAL_PAGE = 100;
@@ -27,6 +33,18 @@ async function readPage(db: Database, filter: AuditQuery, { page, page_size }: P
     ...pageOf({ page, page_size: size }, Math.min(count, MOST_COUNTED), items),
     more: count > MOST_COUNTED,
   };
+}
+
+/** For spreadsheets, written while it is read. */
+async function* auditCsv(batches: AsyncIterable<AuditRecord[]>): AsyncGenerator<string> {
+  yield csvLine(store.COLUMNS);
+  for await (const records of batches)
+    yield records
+      .map(({ details, ...rest }) => {
+        const record = { ...rest, details: JSON.stringify(details) };
+        return csvLine(store.COLUMNS.map((column) => record[column]));
+      })
+      .join('');
 }
 
 /** `unlimited` has no time limit for statements: an export takes as long as it takes. */

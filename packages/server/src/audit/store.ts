@@ -82,18 +82,51 @@ export const listRecords = (
   { limit, offset }: { limit: number; offset: number },
 ): Promise<AuditRecord[]> => newestFirst(db, filter).limit(limit).offset(offset).execute();
 
+type Place = Pick<AuditRecord, 'timestamp' | 'id'>;
+
+const olderThan = ({ timestamp, id }: Place) =>
+  sql<boolean>`(timestamp, id) < (${timestamp}::timestamptz, ${id}::bigint)`;
+
+/**
+ * The next records in the order of time, and of them those with the words. The index of words knows no order: asked for the
+ * newest, it finds and sorts all that match, each time anew. So a text is looked for in each piece by itself, and every
+ * record is read once. The last of a piece comes along in any case: the next one begins there.
+ */
+function nextPiece(db: Executor, { text, ...filter }: AuditQuery, size: number, after: Place | undefined) {
+  const piece = newestFirst(db, filter)
+    .$if(after !== undefined, (query) => query.where(olderThan(after!)))
+    .select((text === undefined ? sql<boolean>`true` : hasWords(text)).as('matches'))
+    .limit(size);
+  return db
+    .with(
+      (cte) => cte('piece').materialized(),
+      () => piece,
+    )
+    .selectFrom('piece')
+    .select([...COLUMNS, 'matches'])
+    .where((eb) =>
+      eb.or([
+        eb('matches', '=', true),
+        eb('id', '=', eb.selectFrom('piece').select('id').orderBy('timestamp').orderBy('id').limit(1)),
+      ]),
+    )
+    .orderBy('timestamp', 'desc')
+    .orderBy('id', 'desc');
+}
+
 /** All that match, some at a time, each from where the one before ended: what is written meanwhile is newer. */
 export async function* recordsInBatches(db: Executor, filter: AuditQuery, size: number): AsyncGenerator<AuditRecord[]> {
-  let last: AuditRecord | undefined;
+  // few are found by the index of words at once, however long the log is
+  if (filter.text !== undefined && (await countRecords(db, filter, size)) < size) {
+    yield await listRecords(db, filter, { limit: size, offset: 0 });
+    return;
+  }
+  let last: Place | undefined;
   do {
-    let query = newestFirst(db, filter).limit(size);
-    if (last) {
-      const { timestamp, id } = last;
-      query = query.where(sql<boolean>`(timestamp, id) < (${timestamp}::timestamptz, ${id}::bigint)`);
-    }
-    const records: AuditRecord[] = await query.execute();
+    const rows = await nextPiece(db, filter, size, last).execute();
+    last = rows.at(-1);
+    const records: AuditRecord[] = rows.filter((row) => row.matches).map(({ matches: _, ...record }) => record);
     if (records.length > 0) yield records;
-    last = records.length === size ? records.at(-1) : undefined;
   } while (last);
 }
 

@@ -1,8 +1,6 @@
 /** `servicectl`: the operator's tool, on the same settings and data folder as the service. */
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
-
-import { SettingsError } from '../settings/index.ts';
-import { CommandFailed } from './tools.ts';
+import { isOfKind } from '@service/contract/errors';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 
 /** A command is loaded when it is asked for: most of them need little of the service. */
 const loaded =
@@ -73,17 +71,28 @@ program
   .description('accept new jobs on every resource again')
   .action(async () => (await import('./submissions.ts')).setSubmissions(false));
 program
+  .command('import-db')
+  .description('import the database of an existing deployment, into an empty one; the source is only read')
+  .addOption(new Option('--from <url>', 'postgresql://user@host:port/database, without password').conflicts('fromEnv'))
+  .option('--from-env <file>', 'settings file of the existing deployment, with its POSTGRES_… variables')
+  .addOption(new Option('--dry-run', 'try everything, print the report, and store nothing').conflicts('verify'))
+  .option('--verify', 'compare again with the source what an earlier import stored')
+  .option('--report <file>', 'write the report as JSON, too')
+  .option('--orphans-to <email>', 'who gets projects without an owner (default: the first active superuser)')
+  .option('--source-in-use', 'import although others are connected to the source')
+  .option('--no-files', 'do not look for the files of jobs and environments')
+  .action(loaded(async () => (await import('./import-db.ts')).importDb));
+program
   .command('email-settings')
   .description('check and show the mail settings, password masked')
   .option('--send-test', 'also send a test message to the recipients')
   .action(loaded(async () => (await import('./email-settings.ts')).emailSettings));
 
 /** Usage errors end with 2, everything that did not work with 1. */
-async function exitCodeOf(error: unknown): Promise<number> {
+function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError)
     return error.exitCode === 0 || error.code === 'commander.help' ? error.exitCode && 2 : 2;
-  const { UnusableData } = await import('../accounts/index.ts');
-  if (error instanceof SettingsError || error instanceof UnusableData || error instanceof CommandFailed) {
+  if (isOfKind(error, 'settings', 'unusable-data', 'command-failed')) {
     console.error(error.message);
     return 1;
   }
@@ -95,5 +104,5 @@ try {
   await program.parseAsync();
   process.exit(process.exitCode ?? 0);
 } catch (error) {
-  process.exit(await exitCodeOf(error));
+  process.exit(exitCodeOf(error));
 }

@@ -67,7 +67,7 @@ export async function syncCoreTasks(options: Options): Promise<void> {
       await sync(workplace.db, operator('servicectl'), pairs, wanted);
     } catch (error) {
       await mailer('Failed synchronisation of core tasks', (error as Error).message);
-      throw error instanceof CoreTaskConflict ? new CommandFailed(error.message) : error;
+      throw error instanceof CoreTaskConflict ? new CommandFailed(error.message, { cause: error }) : error;
     } finally {
       console.log(`Core tasks now: ${await countCoreTasks(workplace.db)} (${wanted.length} wanted)`);
     }

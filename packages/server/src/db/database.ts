@@ -6,6 +6,7 @@ import { parseJson } from '@service/contract';
 
 import { guarded, ignored } from '../guard.ts';
 import type { Connection } from './embedded.ts';
+import { isWorn, namingClient } from './named-statements.ts';
 import type { Tables } from './schema.ts';
 
 export type Database = Kysely<Tables>;
@@ -39,12 +40,21 @@ const types = {
 
 const limits = new WeakMap<pg.PoolClient, number>();
 
+/** One whose names are used up goes, and another one comes. */
+async function freshConnection(pool: pg.Pool): Promise<pg.PoolClient> {
+  for (;;) {
+    const client = await pool.connect();
+    if (!isWorn(client)) return client;
+    client.release(true);
+  }
+}
+
 /** A pool whose connections have this limit; 0 for none. It is told to the database when a connection had another one. */
 const limitedPool = (pool: pg.Pool, milliseconds: number) => ({
   options: pool.options,
   end: () => pool.end(),
   async connect(): Promise<pg.PoolClient> {
-    const client = await pool.connect();
+    const client = await freshConnection(pool);
     if (limits.get(client) === milliseconds) return client;
     try {
       const names = ['statement_timeout', 'idle_in_transaction_session_timeout'];
@@ -60,11 +70,12 @@ const limitedPool = (pool: pg.Pool, milliseconds: number) => ({
 
 export function openDatabase(
   connection: Connection,
-  options: { connections: number; echo?: ((sql: string) => void) | undefined },
+  options: { connections: number; named?: boolean; echo?: ((sql: string) => void) | undefined },
 ): OpenDatabase {
   const pool = new pg.Pool({
     application_name: 'service',
     ...connection,
+    Client: namingClient({ named: options.named ?? true }),
     max: options.connections,
     types,
     // the locks of a machine that vanished are given back after two minutes

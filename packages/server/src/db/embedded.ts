@@ -54,7 +54,7 @@ const NAME = 'service';
 const START_TRIES = 10;
 const READY_WITHIN_MS = 60_000;
 
-interface Place {
+interface EmbeddedFolders {
   dataDir: string;
   folder: string;
   account: Account | undefined;
@@ -78,7 +78,7 @@ const asAccount = (account: Account | undefined) => ({
 const closeAll = (descriptors: number[]) => descriptors.forEach((descriptor) => closeSync(descriptor));
 
 /** Makes the database beside its final folder, so that an interrupted first start leaves nothing half-made. */
-function initialise({ dataDir, folder, account }: Place, binaries: string, password: string): void {
+function initialise({ dataDir, folder, account }: EmbeddedFolders, binaries: string, password: string): void {
   const draft = mkdtempSync(`${folder}.new-`);
   const fresh = join(draft, 'postgres');
   const passwordFile = join(draft, 'password');
@@ -116,7 +116,7 @@ function initialise({ dataDir, folder, account }: Place, binaries: string, passw
 }
 
 /** Removes what an interrupted first start left behind. */
-function clearDrafts({ dataDir, folder }: Place): void {
+function clearDrafts({ dataDir, folder }: EmbeddedFolders): void {
   const drafts = readdirSync(dataDir).filter((name) => name.startsWith(`${basename(folder)}.new-`));
   for (const draft of drafts) rmSync(join(dataDir, draft), { recursive: true, force: true });
 }
@@ -144,7 +144,7 @@ function running(folder: string): Running | 'starting' | undefined {
   return lines[7]?.trim() === 'ready' ? { pid, port } : 'starting';
 }
 
-async function launch({ dataDir, folder, account }: Place, binaries: string): Promise<ChildProcess> {
+async function launch({ dataDir, folder, account }: EmbeddedFolders, binaries: string): Promise<ChildProcess> {
   const log = openSync(join(dataDir, 'postgres.log'), 'a', 0o600);
   const { paths, descriptors } = handOver(account, [folder]);
   const settings = {
@@ -183,15 +183,15 @@ async function ready(folder: string, child?: ChildProcess): Promise<Running | un
 }
 
 /** Finds the running database or starts it. Right after a crash the old one may linger, so it tries for a while. */
-async function findOrStart(place: Place, binaries: string): Promise<Running> {
+async function findOrStart(folders: EmbeddedFolders, binaries: string): Promise<Running> {
   for (let attempt = 0; attempt < START_TRIES; attempt++) {
-    const there = await ready(place.folder);
+    const there = await ready(folders.folder);
     if (there) return there;
-    const started = await ready(place.folder, await launch(place, binaries));
+    const started = await ready(folders.folder, await launch(folders, binaries));
     if (started) return started;
     await sleep(500);
   }
-  throw new Error(`The embedded database does not start; ${join(place.dataDir, 'postgres.log')} says why.`);
+  throw new Error(`The embedded database does not start; ${join(folders.dataDir, 'postgres.log')} says why.`);
 }
 
 async function withClient<T>(connection: Connection, use: (client: pg.Client) => Promise<T>): Promise<T> {
@@ -238,12 +238,12 @@ async function stop(folder: string): Promise<void> {
 export async function openEmbeddedDatabase(dataDir: string): Promise<EmbeddedDatabase> {
   const folder = join(dataDir, 'postgres');
   const account = databaseAccount(existsSync(folder) ? statSync(folder) : undefined);
-  const place = { dataDir, folder, account };
+  const folders = { dataDir, folder, account };
   const binaries = postgresBinaries(account);
   const password = keptSecret(dataDir, 'database-password');
-  if (!existsSync(join(folder, 'PG_VERSION'))) initialise(place, binaries, password);
-  else clearDrafts(place);
-  const { port } = await findOrStart(place, binaries);
+  if (!existsSync(join(folder, 'PG_VERSION'))) initialise(folders, binaries, password);
+  else clearDrafts(folders);
+  const { port } = await findOrStart(folders, binaries);
   const application_name = `service ${process.pid} ${randomBytes(6).toString('hex')}`;
   const connection = { host: '127.0.0.1', port, user: NAME, password, database: NAME, application_name };
   await ensureDatabase(connection);

@@ -10,6 +10,9 @@ import type {
   AuditVia,
   Cause,
   ImageStatus,
+  FoundByRule,
+  ImportOverview,
+  ImportReport,
   JobFailure,
   JobStatus,
   JsonObject,
@@ -126,6 +129,8 @@ interface TaskGroupsTable {
   active: Generated<boolean>;
   timestamp_created: Timestamp;
   timestamp_last_used: Timestamp;
+  /** 0, but for imported groups that equal an older one: these have their own id. */
+  twin: Generated<number>;
 }
 
 interface TasksTable {
@@ -210,6 +215,17 @@ interface ImageFacetsTable {
   key: string;
   value: ColumnType<Scalar, never, never>;
   num_images: number;
+}
+
+/** The contrast of a plate that its files say nothing about, so that it looks the same tomorrow. */
+interface PlateContrastsTable {
+  dataset_id: number;
+  plate: string;
+  /** Which of the plate's images it is of. */
+  variant: string;
+  limits: JsonText<[low: number, high: number][]>;
+  /** From how many wells. */
+  num_wells: number;
 }
 
 interface WorkflowTemplatesTable {
@@ -309,9 +325,12 @@ interface HistoryRunsTable {
   /** The position of the task in the workflow as it ran; null where nobody recorded it. */
   task_index: number | null;
   timestamp_ended: string | null;
-  num_new_images: Generated<number>;
+  /** When Python began to import for its units, where it does that once for many. */
+  timestamp_imports: Generated<string | null>;
+  /** Null where nobody counted: in runs that were imported. */
+  num_new_images: Generated<number | null>;
   /** Why it failed. */
-  failure: OptionalJsonText<Pick<JobFailure, 'kind' | 'message' | 'num_images'>>;
+  failure: OptionalJsonText<Omit<JobFailure, 'workflowtask_id'>>;
   change: Generated<number>;
 }
 
@@ -403,6 +422,31 @@ interface TaskGroupActivitiesTable {
   fractal_server_version: string;
 }
 
+/** An import of an existing deployment, and what became of each row that had to change. */
+type KeptOverview = Omit<ImportOverview, 'rules'> & { rules: Omit<FoundByRule, 'changes'>[] };
+
+interface ImportsTable {
+  id: Generated<number>;
+  source_identity: string;
+  source_database: string;
+  revision: string;
+  started: string;
+  finished: string;
+  report: JsonText<ImportReport>;
+  /** Without most of the lines: of each rule the first ones. */
+  overview: JsonText<KeptOverview>;
+}
+
+/** What an import found no place for, whole. Nothing of the service reads it. */
+interface ImportRemaindersTable {
+  id: Generated<number>;
+  import_id: number;
+  source_table: string;
+  source_key: string;
+  rule: string;
+  content: JsonText<unknown>;
+}
+
 /** Work that survives a crash; whoever does it holds a lease that it keeps renewing. */
 interface BackgroundWorkTable {
   id: Generated<number>;
@@ -453,6 +497,7 @@ export interface Tables {
   datasets: DatasetsTable;
   images: ImagesTable;
   image_facets: ImageFacetsTable;
+  plate_contrasts: PlateContrastsTable;
   workflow_templates: WorkflowTemplatesTable;
   workflows: WorkflowsTable;
   workflow_tasks: WorkflowTasksTable;
@@ -468,4 +513,6 @@ export interface Tables {
   task_group_activities: TaskGroupActivitiesTable;
   background_work: BackgroundWorkTable;
   audit_log: AuditLogTable;
+  imports: ImportsTable;
+  import_remainders: ImportRemaindersTable;
 }

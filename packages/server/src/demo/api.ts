@@ -5,6 +5,7 @@
  *     const api = apiFor({ app, token }, user.id);
  *     const projects = await api(contract.projects.listProjects);
  */
+import { ServiceError } from '@service/contract/errors';
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 
@@ -13,7 +14,9 @@ import type { Operation } from '@service/contract';
 const TOKEN_SECONDS = 300;
 
 /** What stands in the way of a demo; the message is for people. */
-export class DemoProblem extends Error {}
+export class DemoProblem extends ServiceError {
+  readonly kind = 'demo-problem';
+}
 
 export interface ServiceAtWork {
   app: Pick<FastifyInstance, 'inject'>;

@@ -70,10 +70,10 @@ export async function showDemo(start: DemoStart): Promise<void> {
     await show(start);
   } catch (error) {
     if (start.stopping.aborted) {
-      console.log('The demo is not finished. Start with --demo again to go on with it.');
+      console.log('The demo is not finished. Start with --demo again to continue it.');
       return;
     }
     const reason = oneLine((error as Error).message).replace(/\.?$/, '.');
-    console.error(`The demo could not be made: ${reason} Start with --demo again to go on with it.`);
+    console.error(`The demo could not be made: ${reason} Start with --demo again to continue it.`);
   }
 }

@@ -6,7 +6,7 @@
  */
 import type { Cause } from '@service/contract';
 
-import type { EndKind } from './slurm/ends.ts';
+import type { EndKind } from './slurm/states.ts';
 import { cleanText, cutEnd, cutStart } from './text.ts';
 
 export { cleanText } from './text.ts';
@@ -138,34 +138,49 @@ export function unitFailure(outcome: UnitOutcome): { cause: Cause; message: stri
   return { cause, message: cleanText(lines.filter((line) => line !== '').join('\n')) };
 }
 
-/** A longer log is not quoted. */
+/** Of a longer log only the end is quoted. */
 export const LONGEST_QUOTED_LOG = 100_000;
+/** In characters: tracebacks with long paths have room in it. */
+export const LONGEST_QUOTED_END = 20_000;
 
 interface UnitError {
   exit_code: number | null;
   signal: number | null;
-  /** Null for a log that is not there, or too long to be read. */
-  log: string | null;
-  log_length: number;
+  log: QuotedLog;
   command: string;
   logfile: string;
   /** What is wrong when it is not the exit code: no start, no valid output, stopped, lost. */
   problem?: string | null;
+  /** What the exit code or signal means, where that is known. */
+  reason?: string | null;
 }
 
-function quotedLog(log: string | null, length: number): string {
-  if (length > LONGEST_QUOTED_LOG) {
-    return `The log has ${length} characters, too many to show here. Download the job to read it.`;
-  }
-  return log === null || log === '' ? 'The log is empty.' : log;
+/** A log, or the end of one that is too long to be quoted. */
+export interface QuotedLog {
+  text: string;
+  /** The size of the whole, where only its end is here. */
+  bytes?: number;
+}
+
+/** The end of a text in whole lines, where there are any: what comes first may be cut anywhere, also inside a character. */
+export function endOfLog(text: string): string {
+  const end = cleanText(text.slice(-LONGEST_QUOTED_END)).replace(/^\uFFFD+/, '');
+  const line = end.indexOf('\n') + 1;
+  return line > 0 && line < end.length ? end.slice(line) : `…${end}`;
+}
+
+function quotedLog({ text, bytes }: QuotedLog): string {
+  if (bytes === undefined) return text === '' ? 'The log is empty.' : text;
+  return `The log has ${bytes} bytes, too many to show here. Download the job to read it. This is its end:\n${text}`;
 }
 
 /** The text of a failed process inside the log of its job. */
-export function unitErrorText({ exit_code, signal, log, log_length, command, logfile, problem }: UnitError): string {
+export function unitErrorText({ exit_code, signal, log, command, logfile, problem, reason }: UnitError): string {
   const code = signal === null ? exit_code : -signal;
   const ending =
     problem ?? (code === null ? 'Task failed without a returncode.' : `Task failed with returncode=${code}.`);
-  return cleanText(`\nCommand: ${command}\nLog file: ${logfile}\n${ending}\nLog:\n${quotedLog(log, log_length)}`);
+  const lines = ['', `Command: ${command}`, `Log file: ${logfile}`, ending, ...(reason ? [reason] : []), 'Log:'];
+  return cleanText([...lines, quotedLog(log)].join('\n'));
 }
 
 /** The log of a job that failed in a way that its user can do something about. Clients look for these markers. */

@@ -3,11 +3,14 @@
  * updated and removed, is a mistake of the task.
  */
 import type { ImageUpdateOutput, TaskOutput } from './outputs.ts';
+import { shownValue } from './text.ts';
 import { valueKey } from './values.ts';
 
 export interface MergedOutput {
   updates: ImageUpdateOutput[];
   removals: string[];
+  /** No output said anything: the images count as updated, without a change of their own. */
+  silent: boolean;
 }
 
 interface Outputs {
@@ -19,6 +22,14 @@ interface Outputs {
 
 const unchanged = (zarr_url: string): ImageUpdateOutput => ({ zarr_url, origin: null, attributes: {}, types: {} });
 
+/** `attributes {"k":1} and {"k":2}` */
+function difference(one: ImageUpdateOutput, other: ImageUpdateOutput): string {
+  const members = (['origin', 'attributes', 'types'] as const).filter(
+    (member) => valueKey(one[member]) !== valueKey(other[member]),
+  );
+  return members.map((member) => `${member} ${shownValue(one[member])} and ${shownValue(other[member])}`).join(', ');
+}
+
 function distinctUpdates(outputs: TaskOutput[]): { updates: ImageUpdateOutput[] } | { problem: string } {
   const first = new Map<string, ImageUpdateOutput>();
   for (const { image_list_updates } of outputs) {
@@ -27,7 +38,7 @@ function distinctUpdates(outputs: TaskOutput[]): { updates: ImageUpdateOutput[] 
       if (before === undefined) first.set(update.zarr_url, update);
       else if (valueKey(before) !== valueKey(update)) {
         return {
-          problem: `The output of the task updates ${update.zarr_url} twice, in different ways. Each image may be updated once.`,
+          problem: `The output of the task updates ${update.zarr_url} twice, in different ways: ${difference(before, update)}. Each image may be updated once.`,
         };
       }
     }
@@ -45,5 +56,5 @@ export function mergeOutputs({ outputs, silentUrls }: Outputs): MergedOutput | {
   if (both)
     return { problem: `The output of the task both updates and removes ${both.zarr_url}. Only one is possible.` };
   const silent = outputs.length > 0 && updates.length === 0 && removals.size === 0;
-  return { updates: silent ? silentUrls.map(unchanged) : updates, removals: [...removals] };
+  return { updates: silent ? silentUrls.map(unchanged) : updates, removals: [...removals], silent };
 }

@@ -5,7 +5,7 @@
  *     // { output: { image_list_updates: [{ zarr_url: '/data/z/a', origin: null, attributes: { k: null }, types: {} }],
  *     //             image_list_removals: [] } }
  *     readTaskOutput('{"image_list_updates": [{"zarr_url": "a"}]}')
- *     // { problem: 'image_list_updates.0.zarr_url: Enter an absolute path or an s3:// address.' }
+ *     // { problem: 'image_list_updates.0.zarr_url: Enter an absolute path or an s3:// address. It is "a".' }
  */
 import {
   type Image,
@@ -19,7 +19,7 @@ import {
 } from '@service/contract';
 
 import { parsePythonJson } from './python-json.ts';
-import { cleanText, cutEnd } from './text.ts';
+import { cleanText, cutEnd, shownValue } from './text.ts';
 import { isJsonObject, valueKey } from './values.ts';
 
 /** What shall become of an image. An attribute that is null is taken away. */
@@ -39,24 +39,26 @@ export interface ParallelItem {
 }
 
 const SHOWN_PROBLEMS = 5;
-const LONGEST_PLACE = 200;
+const LONGEST_PATH = 200;
 const LONGEST_PROBLEM = 2000;
 
-/** What is wrong, place by place. The first few are told, the others counted. */
+/** What is wrong, and where. The first few are shown, the others counted. */
 interface Problems {
   lines: string[];
   count: number;
 }
 
-function add(problems: Problems, place: string, words: string): undefined {
+const itIs = (value: unknown) => (value === undefined ? '' : ` It is ${shownValue(value)}.`);
+
+function add(problems: Problems, path: string, words: string, value?: unknown): undefined {
   problems.count += 1;
   if (problems.count > SHOWN_PROBLEMS) return;
-  problems.lines.push(`${cutEnd(place, LONGEST_PLACE)}: ${words.replace(/^Value error, /, '')}`);
+  problems.lines.push(`${cutEnd(path, LONGEST_PATH)}: ${words.replace(/^Value error, /, '')}${itIs(value)}`);
 }
 
 function textOf({ lines, count }: Problems): string | undefined {
   if (count === 0) return undefined;
-  const more = count > lines.length ? [`… and ${count - lines.length} more.`] : [];
+  const more = count > lines.length ? [`… and ${count - lines.length} more problems.`] : [];
   return cutEnd(cleanText([...lines, ...more].join('\n')), LONGEST_PROBLEM);
 }
 
@@ -66,11 +68,11 @@ function readObject(text: string | null): { object: JsonObject } | { problem: st
   try {
     value = parsePythonJson(text);
   } catch (error) {
-    const words = text === '' ? 'It is empty.' : (error as Error).message;
+    const words = text === '' ? 'It is empty.' : `${(error as Error).message} It begins with ${shownValue(text)}.`;
     return { problem: cutEnd(cleanText(`The output file is not valid JSON. ${words}`), LONGEST_PROBLEM) };
   }
   if (value === null) return { object: {} };
-  return isJsonObject(value) ? { object: value } : { problem: 'The output must be an object or null.' };
+  return isJsonObject(value) ? { object: value } : { problem: `The output must be an object or null.${itIs(value)}` };
 }
 
 function refuseUnknownKeys(object: JsonObject, known: string[], at: string, problems: Problems): void {
@@ -84,11 +86,11 @@ function readList<T>(
   object: JsonObject,
   key: string,
   problems: Problems,
-  readItem: (item: unknown, place: string, problems: Problems) => T | undefined,
+  readItem: (item: unknown, path: string, problems: Problems) => T | undefined,
 ): T[] {
   const list = Object.hasOwn(object, key) ? object[key] : [];
   if (!Array.isArray(list)) {
-    add(problems, key, 'Give a list.');
+    add(problems, key, 'Give a list.', list);
     return [];
   }
   const items: T[] = [];
@@ -99,9 +101,9 @@ function readList<T>(
   return items;
 }
 
-function readUrl(input: unknown, place: string, problems: Problems): string | undefined {
+function readUrl(input: unknown, path: string, problems: Problems): string | undefined {
   const reading = readZarrUrl(input);
-  return 'value' in reading ? reading.value : add(problems, place, reading.problem.message);
+  return 'value' in reading ? reading.value : add(problems, path, reading.problem.message, input);
 }
 
 const isPlainUrl = (value: unknown) => {
@@ -141,23 +143,30 @@ function plainUpdate(item: JsonObject): ImageUpdateOutput | undefined {
   return { zarr_url: zarr_url!, origin, attributes, types };
 }
 
-function readUpdate(item: unknown, place: string, problems: Problems): ImageUpdateOutput | undefined {
-  if (!isJsonObject(item)) return add(problems, place, 'Give an object with a zarr_url.');
+/** Undefined where there is none. */
+const valueAt = (value: unknown, path: (string | number)[]): unknown =>
+  path.reduce(
+    (inside, key) => (isJsonObject(inside) && Object.hasOwn(inside, key) ? inside[String(key)] : undefined),
+    value,
+  );
+
+function readUpdate(item: unknown, path: string, problems: Problems): ImageUpdateOutput | undefined {
+  if (!isJsonObject(item)) return add(problems, path, 'Give an object with a zarr_url.', item);
   const plainOne = plainUpdate(item);
   if (plainOne) return plainOne;
   const attributes = isJsonObject(item['attributes']) ? Object.entries(item['attributes']) : [];
   const odd = attributes.filter(([, value]) => !isStorableNumber(value));
   for (const [key, value] of odd) {
     const source = cutEnd((value as NumberAsWritten).source, 20);
-    add(problems, `${place}.attributes.${key}`, `${source} cannot be stored. Give another number, a text or null.`);
+    add(problems, `${path}.attributes.${key}`, `${source} cannot be stored. Give another number, a text or null.`);
   }
   if (odd.length > 0) return undefined;
   // an image has no null attributes: a flag takes their place while the rules for images are applied
   const filled = attributes.map(([key, value]) => [key, value === null ? false : value] as const);
   const image = attributes.length > 0 ? { ...item, attributes: Object.fromEntries(filled) } : item;
-  const reading = readValue(ImageCreate, image, place);
+  const reading = readValue(ImageCreate, image, path);
   if ('entries' in reading) {
-    for (const { loc, msg } of reading.entries) add(problems, loc.join('.'), msg);
+    for (const { loc, msg } of reading.entries) add(problems, loc.join('.'), msg, valueAt(item, loc.slice(1)));
     return undefined;
   }
   const update: ImageUpdateOutput = reading.value;
@@ -177,12 +186,12 @@ export function readTaskOutput(text: string | null): { output: TaskOutput } | { 
   return problem === undefined ? { output: { image_list_updates, image_list_removals } } : { problem };
 }
 
-function readItem(item: unknown, place: string, problems: Problems): ParallelItem | undefined {
-  if (!isJsonObject(item)) return add(problems, place, 'Give an object with a zarr_url.');
-  refuseUnknownKeys(item, ['zarr_url', 'init_args'], `${place}.`, problems);
-  const zarr_url = readUrl(plain(item['zarr_url']), `${place}.zarr_url`, problems);
+function readItem(item: unknown, path: string, problems: Problems): ParallelItem | undefined {
+  if (!isJsonObject(item)) return add(problems, path, 'Give an object with a zarr_url.', item);
+  refuseUnknownKeys(item, ['zarr_url', 'init_args'], `${path}.`, problems);
+  const zarr_url = readUrl(plain(item['zarr_url']), `${path}.zarr_url`, problems);
   const init_args = Object.hasOwn(item, 'init_args') ? item['init_args'] : {};
-  if (!isJsonObject(init_args)) return add(problems, `${place}.init_args`, 'Give an object.');
+  if (!isJsonObject(init_args)) return add(problems, `${path}.init_args`, 'Give an object.', init_args);
   return zarr_url === undefined ? undefined : { zarr_url, init_args };
 }
 

@@ -1,7 +1,7 @@
 /**
  * The processes that a task is made of: their names, and the arguments each one gets.
  *
- *     planParallel({ zarr_urls: ['/data/z/a'], args: { sigma: 2 }, batchSize: null })
+ *     planParallel({ zarr_urls: ['/data/z/a'], args: { sigma: 2 }, unitsPerPack: null })
  *     // { units: [{ number: 0, is_init: false, stem: 'par-000000-0000000', zarr_urls: ['/data/z/a'],
  *     //             args: '{"zarr_url":"/data/z/a","sigma":2}' }] }
  */
@@ -30,10 +30,18 @@ export const SINGLE_STEM = 'non_par-';
 
 const digits = (value: number, length: number) => String(value).padStart(length, '0');
 
-/** Of a process among many. Without a size of batches all are one batch. */
-export function unitStem({ number, batchSize, total }: { number: number; batchSize: number | null; total: number }) {
-  const batch = Math.floor(number / (batchSize || Math.max(total, number + 1)));
-  return `par-${digits(batch, 6)}-${digits(number, 7)}`;
+/** Of a process among many. Without a size of packs all are in one. */
+export function unitStem({
+  number,
+  unitsPerPack,
+  total,
+}: {
+  number: number;
+  unitsPerPack: number | null;
+  total: number;
+}) {
+  const pack = Math.floor(number / (unitsPerPack || Math.max(total, number + 1)));
+  return `par-${digits(pack, 6)}-${digits(number, 7)}`;
 }
 
 /** `parallel_tasks_per_job`: how many processes of a task may run at once; null for no limit of its own. */
@@ -91,7 +99,7 @@ export function planSingle({ type, zarr_dir, zarr_urls, args, indent }: SinglePl
 
 interface ManyPlan {
   args: JsonObject | null;
-  batchSize: number | null;
+  unitsPerPack: number | null;
   indent?: number;
 }
 
@@ -103,7 +111,7 @@ interface Own extends JsonObject {
 function* planMany<T>(
   items: T[],
   own: (item: T) => Own,
-  { args, batchSize, indent }: ManyPlan,
+  { args, unitsPerPack, indent }: ManyPlan,
 ): Generator<PlannedUnit> {
   const common = writeMembers(userArguments(args), indent);
   const total = items.length;
@@ -112,7 +120,7 @@ function* planMany<T>(
     yield {
       number,
       is_init: false,
-      stem: unitStem({ number, batchSize, total }),
+      stem: unitStem({ number, unitsPerPack, total }),
       zarr_urls: [members.zarr_url],
       args: objectOf([writeMembers(members, indent), common], indent),
     };

@@ -1,9 +1,10 @@
 /**
- * A place where commands run and files live: this machine, another account of it, another machine.
+ * Where commands run and files live: this machine, another account of it, another machine.
  *
  * What is done with task groups and jobs is written once, against this interface. Commands are argument vectors; nothing
  * here passes through a shell.
  */
+import { ServiceError } from '@service/contract/errors';
 
 /** A process that was started; the start time tells it from a later one with the same number. */
 export interface ProcessHandle {
@@ -11,9 +12,9 @@ export interface ProcessHandle {
   started: string;
 }
 
-/** The place cannot be reached, or the connection to it broke. What was asked may have happened; ask again. */
-export class HostAway extends Error {
-  override name = 'HostAway';
+/** The host cannot be reached, or the connection to it broke. What was asked may have happened; ask again. */
+export class HostAway extends ServiceError {
+  readonly kind = 'host-away';
   /** Asking again helps only after a person changed something: a key, an account, a line of a file. */
   readonly needsPerson: boolean;
 
@@ -24,8 +25,14 @@ export class HostAway extends Error {
 }
 
 /** A command took longer than it may, and was ended. */
-export class HostTimeout extends Error {
-  override name = 'HostTimeout';
+export class HostTimeout extends ServiceError {
+  readonly kind = 'host-timeout';
+  readonly program: string;
+
+  constructor(program: string, words: string) {
+    super(`${program} ${words}`);
+    this.program = program;
+  }
 }
 
 export type Command = readonly [string, ...string[]];
@@ -66,7 +73,7 @@ export interface Finished {
   signal: string | null;
 }
 
-/** Who runs commands: a place, or an account of it. */
+/** Who runs commands: a host, or an account of it. */
 export interface Commands {
   run(command: Command, options?: RunOptions): Promise<Finished>;
 }

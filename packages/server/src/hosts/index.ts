@@ -1,5 +1,5 @@
 export { capture } from './capture.ts';
-export { passOn } from './environment.ts';
+export { commandEnvironment, passOn } from './environment.ts';
 export { type Command, type Commands, type Host, HostAway, HostTimeout, type ProcessHandle } from './host.ts';
 export { localHost, processesWhere, wordsOf } from './local.ts';
 export {

@@ -69,9 +69,7 @@ function run(command: Command, options: RunOptions = {}): Promise<Finished> {
     const end = () => {
       if (child.pid === undefined) return;
       void endGroup(child.pid);
-      const still = new HostTimeout(
-        `${program} was asked to end and did not. It may still run as process ${child.pid}.`,
-      );
+      const still = new HostTimeout(program, `was asked to end and did not. It may still run as process ${child.pid}.`);
       const giveUp = () => {
         hangUp();
         child.unref();
@@ -90,7 +88,7 @@ function run(command: Command, options: RunOptions = {}): Promise<Finished> {
       reject(problem);
     };
 
-    const overTime = new HostTimeout(`${program} took longer than ${(timeoutMs ?? 0) / 1000} s and was ended.`);
+    const overTime = new HostTimeout(program, `took longer than ${(timeoutMs ?? 0) / 1000} s and was ended.`);
     const timer =
       timeoutMs === undefined
         ? undefined

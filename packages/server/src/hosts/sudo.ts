@@ -4,12 +4,23 @@
  * The sudo rules of a site name the programs that the service may run as its people, often just mkdir, sbatch, scancel
  * and cat. sudo hands no environment on, and commands run in `/`: the folder of the service may be closed to the person.
  */
+import { ServiceError } from '@service/contract/errors';
+
 import { type Command, type Commands, type Finished, type RunOptions } from './host.ts';
 import { localHost } from './local.ts';
 
 /** sudo did not run the command; the message is for the administrator of the service. */
-export class SudoRefused extends Error {
-  override name = 'SudoRefused';
+export class SudoRefused extends ServiceError {
+  readonly kind = 'sudo-refused';
+  readonly username: string;
+  /** What sudo said; nothing where it was not asked. */
+  readonly said: string;
+
+  constructor(message: string, { username, said = '' }: { username: string; said?: string }) {
+    super(message);
+    this.username = username;
+    this.said = said;
+  }
 }
 
 /** `-u '#0'` is root to sudo, and a leading dash is an option. */
@@ -31,25 +42,31 @@ export function sudoSaid(stderr: string): string | undefined {
 
 function refusal(said: string, command: Command, username: string): SudoRefused {
   const [program] = command;
+  const about = { username, said };
   if (/unknown user/i.test(said)) {
-    return new SudoRefused(`There is no account "${username}" on this machine. Check the user name of the profile.`);
+    return new SudoRefused(
+      `There is no account "${username}" on this machine. Check the user name of the profile.`,
+      about,
+    );
   }
   if (/command not found|no such file/i.test(said)) {
-    return new SudoRefused(`${program} is not found on this machine (${said}).`);
+    return new SudoRefused(`${program} is not found on this machine (${said}).`, about);
   }
   if (NOT_ALLOWED.test(said)) {
     return new SudoRefused(
       `The sudo rules of the service do not allow ${program} as ${username} (${said}). ` +
         `Allow it without a password, for example in /etc/sudoers.d.`,
+      about,
     );
   }
-  return new SudoRefused(`sudo could not run ${program} as ${username} (${said}).`);
+  return new SudoRefused(`sudo could not run ${program} as ${username} (${said}).`, about);
 }
 
 export function sudoCommands(username: string): Commands {
   if (!ACCOUNT_NAME.test(username)) {
     throw new SudoRefused(
       `${JSON.stringify(username)} is not the name of an account. Check the user name of the profile.`,
+      { username },
     );
   }
 

@@ -16,6 +16,7 @@ import { type Caller, callerProblem } from './access.ts';
 import { checkAnswer, sendAnswer } from './answer.ts';
 import type { Pack, Packed } from './bodies/pack.ts';
 import type { Bodies } from './bodies/take.ts';
+import { createLongAnswers } from './long-answers.ts';
 import { type Acting, actingOf } from './origin.ts';
 import { invalid, refuse, type Refusal } from './refusal.ts';
 import { foreignPageProblem, type Site } from './same-site.ts';
@@ -68,12 +69,14 @@ export interface ApiOptions {
   authenticate(headers: FastifyRequest['headers']): Promise<Caller | undefined>;
   /** Calls `end` when the token of a caller has ended; gives back what lets go. */
   hold(caller: Caller, end: () => void): () => void;
+  /** Called when somebody has changed something as somebody else, before it is answered. */
+  noteActing(by: Acting, operation: Operation, params: object): Promise<void>;
   /** Tests let every answer be compared with its schema. */
   checkAnswers?: boolean;
   site: Site;
 }
 
-interface Standing {
+interface Admission {
   caller?: Caller | undefined;
   problem?: Refusal | undefined;
 }
@@ -112,9 +115,10 @@ function pageRefusal(query: Record<string, unknown>): Refusal | undefined {
 
 export function createApi(app: FastifyInstance, options: ApiOptions): Api {
   const operations: Operation[] = [];
+  const longAnswers = createLongAnswers();
 
   /** Who calls, and what keeps them from what they ask for. */
-  async function standing(operation: Operation, request: FastifyRequest): Promise<Standing> {
+  async function admit(operation: Operation, request: FastifyRequest): Promise<Admission> {
     const caller = operation.access === 'anonymous' ? undefined : await options.authenticate(request.headers);
     const problem =
       callerProblem(operation, caller) ??
@@ -132,6 +136,8 @@ export function createApi(app: FastifyInstance, options: ApiOptions): Api {
     );
   }
 
+  const changes = ({ method, unsafeGet, scope }: Operation) => (method !== 'GET' || unsafeGet) && scope !== 'read';
+
   function bind(operation: Operation, handler: (call: never) => unknown, isPacked: boolean): void {
     operations.push(operation);
     const lists = listParameters(operation);
@@ -140,8 +146,9 @@ export function createApi(app: FastifyInstance, options: ApiOptions): Api {
       url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
       config: { operation },
       handler: async (request, reply) => {
-        const { caller, problem } = await standing(operation, request);
+        const { caller, problem } = await admit(operation, request);
         const taken = await options.bodies.take(operation, request, caller?.user.id, problem);
+        let working: Promise<unknown> = Promise.resolve();
         try {
           const query = queryValues(request.query as URLSearchParams, lists);
           const pageTrouble = operation.paginated ? pageRefusal(query) : undefined;
@@ -151,11 +158,22 @@ export function createApi(app: FastifyInstance, options: ApiOptions): Api {
           const { body, ...rest } = read.value;
           const by = actingOf(caller, request);
           const call = { ...rest, body: isPacked ? body : body.rest, request, reply, caller, user: caller?.user, by };
-          const answered = await held(operation, caller, reply, () => handler(call as never));
+          const work = async () => {
+            const answer = await longAnswers.within(operation, caller?.user.id, async () => handler(call as never));
+            if (by?.actor !== undefined && changes(operation)) {
+              await options.noteActing(by, operation, rest.params as object);
+            }
+            return answer;
+          };
+          const answered = await held(operation, caller, reply, () => (working = work()));
           if (options.checkAnswers && !(answered instanceof Streamed)) checkAnswer(operation, answered);
           return sendAnswer(operation, request, reply, answered);
         } finally {
-          await taken.release();
+          // who was refused meanwhile does not wait for the function, which may still read the files that came
+          void working
+            .catch(() => undefined)
+            .then(taken.release)
+            .catch(() => undefined);
         }
       },
     });

@@ -3,7 +3,7 @@
  * Knows no domain.
  */
 import multipart from '@fastify/multipart';
-import { fastify, type FastifyInstance } from 'fastify';
+import { fastify, type FastifyInstance, type FastifyReply } from 'fastify';
 import { randomUUID } from 'node:crypto';
 
 import type { Logging } from '../logging/index.ts';
@@ -44,6 +44,8 @@ export function createApp(options: AppOptions): FastifyInstance {
     http: { headersTimeout: HEADERS_WITHIN_MS },
     forceCloseConnections: 'idle',
     clientErrorHandler: answerClientError,
+    frameworkErrors: (error, request, reply) =>
+      answerError(error, request, reply as unknown as FastifyReply, options.logging.logger('http')),
     routerOptions: {
       ignoreTrailingSlash: true,
       ignoreDuplicateSlashes: true,

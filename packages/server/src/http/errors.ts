@@ -44,6 +44,10 @@ function asRefusal(thrown: unknown): Refusal | undefined {
   if (UNREACHABLE.has(code) || message === 'timeout exceeded when trying to connect') {
     return refuse(503, 'The database does not answer. Try again in a moment.', { 'retry-after': '5' });
   }
+  // a table was changed in the midst of a transaction, which is undone
+  if (code === '0A000' && message.startsWith('cached plan')) {
+    return refuse(503, 'The service is being updated. Try again in a moment.', { 'retry-after': '1' });
+  }
   // an index has a longest entry; what it holds are names and addresses
   if (code === '54000') return refuse(422, 'One of these texts is too long. Write it shorter.');
   const text = TEXTS[code];
@@ -69,7 +73,10 @@ export function answerError(thrown: unknown, request: FastifyRequest, reply: Fas
 }
 
 const CLIENT_ERRORS: Record<string, [status: string, text: string]> = {
-  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The request headers are too large.'],
+  HPE_HEADER_OVERFLOW: [
+    '431 Request Header Fields Too Large',
+    'The address and the headers of the request are too long.',
+  ],
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request took too long to arrive.'],
 };
 

@@ -1,11 +1,14 @@
-export type { Caller } from './access.ts';
+export { type Caller, callerProblem } from './access.ts';
 export { type Api, createApi, refuseOtherMethods } from './api.ts';
-export { entityTag } from './caching.ts';
 export { createApp } from './app.ts';
 export { parseJsonBody, unstorableText } from './bodies/json.ts';
 export type { Packed, Packs } from './bodies/pack.ts';
 export { createBodies } from './bodies/take.ts';
+export { entityTag, isSameForRange, isUnchanged } from './caching.ts';
 export { serveDocumentation } from './documentation.ts';
+export { untilGone } from './gone.ts';
 export type { Acting, Origin } from './origin.ts';
+export { createLine, type Line, tooBusy } from './line.ts';
+export { createPersonLimit } from './person-limit.ts';
 export { invalid, refuse, Refusal } from './refusal.ts';
-export { Streamed } from './streamed.ts';
+export { onceClosed, Streamed } from './streamed.ts';

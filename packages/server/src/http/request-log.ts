@@ -1,12 +1,17 @@
 /** What is written and counted about requests: the access log, slow requests, and numbers for Prometheus. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 import type { Logging } from '../logging/index.ts';
 
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const NUMBERS_KEPT_MS = 1000;
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** Adds a number to those for Prometheus; it is asked for when they are. */
+    measure(name: string, help: string, ask: () => Promise<number>): void;
+  }
   interface FastifyRequest {
     /** Answered by the web client, with a page or a file. */
     page: boolean;
@@ -19,10 +24,14 @@ const PAGES = '(web client)';
 const routeOf = (request: FastifyRequest) =>
   request.page ? PAGES : (request.routeOptions.config.operation?.path ?? request.routeOptions.url ?? '(no route)');
 
+const NAME = /^[\w.-]{1,64}$/;
+
 /** Query strings can hold addresses and names: only numbers and flags are shown. */
 function shownQuery(request: FastifyRequest): string {
   const search = request.query instanceof URLSearchParams ? [...request.query] : [];
-  const shown = search.map(([name, value]) => `${name}=${/^(-?\d+|true|false)$/i.test(value) ? value : '…'}`);
+  const shown = search.map(
+    ([name, value]) => `${NAME.test(name) ? name : '…'}=${/^(-?\d+|true|false)$/i.test(value) ? value : '…'}`,
+  );
   return shown.length === 0 ? '' : `?${shown.join('&')}`;
 }
 
@@ -45,6 +54,12 @@ export function logRequests(app: FastifyInstance, options: { logging: Logging; l
     registers: [registry],
   });
 
+  app.decorate('measure', (name, help, ask) => {
+    const collect = async function (this: Gauge) {
+      this.set(await ask());
+    };
+    registry.registerMetric(new Gauge({ name, help, registers: [], collect }));
+  });
   app.decorateRequest('page', false);
   app.addHook('onResponse', (request, reply, done) => {
     const seconds = reply.elapsedTime / 1000;
@@ -64,8 +79,13 @@ export function logRequests(app: FastifyInstance, options: { logging: Logging; l
     done();
   });
 
+  // anybody may ask, and writing them takes a while
+  let written: { at: number; text: Promise<string> } | undefined;
   app.get('/metrics', async (_, reply) => {
+    if (written === undefined || Date.now() - written.at > NUMBERS_KEPT_MS) {
+      written = { at: Date.now(), text: registry.metrics() };
+    }
     reply.header('content-type', registry.contentType);
-    return registry.metrics();
+    return written.text;
   });
 }

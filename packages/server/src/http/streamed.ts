@@ -1,5 +1,5 @@
 /** Answers that take long, and how they end when the token they are given for has ended. */
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 
 import { guarded, ignored } from '../guard.ts';
 import { refuse } from './refusal.ts';
@@ -23,6 +23,12 @@ export class Streamed {
     this.tag = tag;
     this.end = end;
   }
+}
+
+/** Also of one that has closed already, which tells nobody any more. */
+export function onceClosed(body: Readable | Writable, then: () => void): void {
+  if (body.closed) then();
+  else body.once('close', guarded(then, ignored));
 }
 
 /** Calls what it is given when a token has ended; gives back what lets go. */
@@ -49,7 +55,7 @@ export async function whileTokenStands<T>(
     if (!(answer instanceof Streamed)) return answer;
     if (isEnded) answer.body.destroy();
     end = answer.end ?? cut;
-    answer.body.once('close', guarded(release, ignored));
+    onceClosed(answer.body, release);
     return answer;
   });
   try {

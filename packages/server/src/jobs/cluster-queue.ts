@@ -4,7 +4,7 @@ import type { User } from '@service/contract';
 import { usableProfile } from '../accounts/index.ts';
 import type { Database } from '../db/index.ts';
 import { refuse } from '../http/index.ts';
-import { clusterAddress, type Clusters } from '../runners/index.ts';
+import { clusterAddress, type Clusters } from '../slurm/index.ts';
 
 type Scope = 'all' | 'user' | 'accounts';
 

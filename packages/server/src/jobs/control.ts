@@ -11,7 +11,7 @@ import { readJob } from './store/jobs.ts';
 export interface ControlParts {
   db: Database;
   /** Tells the executors of this process to look at once. */
-  attention: { look(): void };
+  stopRequests: { look(): void };
 }
 
 const OVER = 'The job has ended already.';
@@ -22,7 +22,7 @@ const ofJob = ({ id, workflow_dump, dataset_dump }: Job): Entry['object'] => [
   `${workflow_dump.name} on ${dataset_dump.name}`,
 ];
 
-async function stop({ db, attention }: ControlParts, by: Acting, job: Job): Promise<void> {
+async function stop({ db, stopRequests }: ControlParts, by: Acting, job: Job): Promise<void> {
   const { email } = by.user;
   await db.transaction().execute(async (trx) => {
     // the request is kept with the job: it counts also when the service is restarted before it was heard
@@ -31,7 +31,7 @@ async function stop({ db, attention }: ControlParts, by: Acting, job: Job): Prom
     if (isOwn || job.stop_requested_at !== null) return;
     await record(trx, by, { action: 'job.stop', object: ofJob(job), details: { job_of: job.user_email } });
   });
-  attention.look();
+  stopRequests.look();
 }
 
 /** Stops a job of a project; without a project, of the job's own. */
@@ -40,9 +40,9 @@ export async function stopJob(
   by: Acting,
   { job_id, project_id }: { job_id: number; project_id?: number },
 ): Promise<void> {
-  const place = project_id ?? (await findAnyJob(parts.db, job_id)).project_id;
-  if (place === null) throw refuse(404, NO_JOB);
-  await stop(parts, by, await openJob(parts.db, by.user, { project_id: place, job_id }, 'rwx'));
+  const projectId = project_id ?? (await findAnyJob(parts.db, job_id)).project_id;
+  if (projectId === null) throw refuse(404, NO_JOB);
+  await stop(parts, by, await openJob(parts.db, by.user, { project_id: projectId, job_id }, 'rwx'));
 }
 
 export async function adminStopJob(parts: ControlParts, by: Acting, jobId: number): Promise<void> {
@@ -63,6 +63,6 @@ export async function labelJob(parts: ControlParts, by: Acting, jobId: number, s
     const details = { job_of: labelled.user_email };
     await record(trx, by, { action: 'job.label_failed', object: ofJob(labelled), details });
   });
-  parts.attention.look();
+  parts.stopRequests.look();
   return readJob(parts.db, jobId);
 }

@@ -28,26 +28,26 @@ export async function openHistory(
   return { task: task.name, dataset: dataset.name };
 }
 
-export async function listRuns(db: Executor, user: User, place: TaskOnDataset): Promise<HistoryRun[]> {
-  await openHistory(db, user, place);
-  return store.listRuns(db, place.dataset_id, place.workflowtask_id);
+export async function listRuns(db: Executor, user: User, target: TaskOnDataset): Promise<HistoryRun[]> {
+  await openHistory(db, user, target);
+  return store.listRuns(db, target.dataset_id, target.workflowtask_id);
 }
 
 export const OTHER_RUN = 'This run is one of another task or dataset.';
 
-export const isOf = (place: TaskOnDataset, run: { dataset_id: number; workflowtask_id: number | null }) =>
-  run.dataset_id === place.dataset_id && run.workflowtask_id === place.workflowtask_id;
+export const isOf = (target: TaskOnDataset, run: { dataset_id: number; workflowtask_id: number | null }) =>
+  run.dataset_id === target.dataset_id && run.workflowtask_id === target.workflowtask_id;
 
 export async function listUnits(
   db: Executor,
   user: User,
-  place: TaskOnDataset & { history_run_id: number },
+  target: TaskOnDataset & { history_run_id: number },
   filter: store.UnitFilter,
   page: PageRequest,
 ) {
-  await openHistory(db, user, place);
-  const run = await store.findRun(db, place.history_run_id);
+  await openHistory(db, user, target);
+  const run = await store.findRun(db, target.history_run_id);
   if (!run) throw refuse(404, 'There is no run with this id.');
-  if (!isOf(place, run)) throw refuse(422, OTHER_RUN);
+  if (!isOf(target, run)) throw refuse(422, OTHER_RUN);
   return store.pageOfUnits(db, run.id, filter, page);
 }

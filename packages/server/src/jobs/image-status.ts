@@ -44,24 +44,31 @@ const asShown = ({ status, has_warnings, unit, ...image }: ImageSeen, shown: Sho
 const statusesOf = (status: { statuses: string[] } | undefined): ImageStatus[] | undefined =>
   status && IMAGE_STATUSES.filter((one) => status.statuses.includes(one));
 
+/** Where all images have one status, their order is that of the addresses, which an index has. */
+function plainOrder(order: StatusOrder, counts: Record<ImageStatus, number>): StatusOrder {
+  const occurring = IMAGE_STATUSES.filter((one) => counts[one] > 0);
+  return order.by === 'status' && occurring.length <= 1 ? { by: 'zarr_url', descending: false } : order;
+}
+
 /** A page past the end is empty. */
 export async function queryImageStatus(
   db: Database,
   user: User,
-  place: TaskOnDataset,
+  target: TaskOnDataset,
   asked: ImageFilters,
   shown: Shown,
   page: PageRequest,
 ): Promise<ImageStatusPage> {
-  await openHistory(db, user, place);
-  const order = orderOf(shown.sort);
-  const { filters, status } = splitStatus(asked, place.workflowtask_id);
+  await openHistory(db, user, target);
+  const wanted = orderOf(shown.sort);
+  const { filters, status } = splitStatus(asked, target.workflowtask_id);
   const statuses = statusesOf(status);
-  const seen = { dataset_id: place.dataset_id, workflowtask_id: place.workflowtask_id, filters };
+  const seen = { dataset_id: target.dataset_id, workflowtask_id: target.workflowtask_id, filters };
   const status_counts = await countStatuses(db, seen);
   const counted: readonly ImageStatus[] = statuses ?? IMAGE_STATUSES;
   const total_count = counted.reduce((total, one) => total + status_counts[one], 0);
-  const { attributes, types } = await valuesOf(db, place.dataset_id);
+  const order = plainOrder(wanted, status_counts);
+  const { attributes, types } = await valuesOf(db, target.dataset_id);
   const { limit, offset } = rowsOf(page);
   const images =
     offset >= total_count
@@ -85,16 +92,16 @@ const MOST_GROUPS = 20_000;
 export async function countImageGroups(
   db: Database,
   user: User,
-  { workflowtask_id, ...place }: Omit<TaskOnDataset, 'workflowtask_id'> & { workflowtask_id?: number | undefined },
+  { workflowtask_id, ...target }: Omit<TaskOnDataset, 'workflowtask_id'> & { workflowtask_id?: number | undefined },
   asked: ImageFilters,
   by: string[],
 ): Promise<ImageGroups> {
-  const { dataset_id } = place;
+  const { dataset_id } = target;
   if (workflowtask_id === undefined) {
-    await openDataset(db, user, place.project_id, dataset_id, 'r');
+    await openDataset(db, user, target.project_id, dataset_id, 'r');
     return countGroups(db, { dataset_id, filters: asked }, undefined, by, MOST_GROUPS);
   }
-  await openHistory(db, user, { ...place, workflowtask_id });
+  await openHistory(db, user, { ...target, workflowtask_id });
   const { filters, status } = splitStatus(asked, workflowtask_id);
   return countGroups(db, { dataset_id, workflowtask_id, filters }, statusesOf(status), by, MOST_GROUPS);
 }

@@ -16,7 +16,7 @@ import type { Database } from '../db/index.ts';
 import { waitingWords } from '../engine/slurm/reasons.ts';
 import { refuse } from '../http/index.ts';
 import { openDataset, openProject, openWorkflow } from '../projects/index.ts';
-import type { ClusterAddress, Clusters } from '../runners/index.ts';
+import type { ClusterAddress, Clusters } from '../slurm/index.ts';
 import type { JobFiles } from './files/index.ts';
 import * as store from './store/jobs.ts';
 import { taskStatuses } from './task-statuses.ts';
@@ -81,13 +81,13 @@ export async function singleJob(files: JobFiles, job: Job, showTmpLogs: boolean)
 export async function latestJob(
   db: Database,
   user: User,
-  place: { project_id: number; workflow_id: number; dataset_id: number },
+  target: { project_id: number; workflow_id: number; dataset_id: number },
 ): Promise<JobWithTaskStatuses> {
-  await openWorkflow(db, user, place.project_id, place.workflow_id, 'r');
-  await openDataset(db, user, place.project_id, place.dataset_id, 'r');
-  const job = await store.newestJob(db, place);
+  await openWorkflow(db, user, target.project_id, target.workflow_id, 'r');
+  await openDataset(db, user, target.project_id, target.dataset_id, 'r');
+  const job = await store.newestJob(db, target);
   if (!job) throw refuse(404, 'This workflow has not run on this dataset yet.');
-  const statuses = (await taskStatuses(db, [place]))(place);
+  const statuses = (await taskStatuses(db, [target]))(target);
   return { ...job, task_statuses: Object.fromEntries(statuses) };
 }
 
@@ -101,7 +101,7 @@ async function queueOfCluster(clusters: Clusters, cluster: ClusterAddress, ids: 
   const waiting = { state: 'waiting' as const, jobs_ahead: null };
   if (ids.length === 0) return { ...waiting, reason: 'The job is being handed to Slurm.' };
   const late = sleep(LONGEST_QUESTION_MS, { problem: 'it takes long.' }, { ref: false });
-  const reading = await Promise.race([clusters.queue(cluster).read(ids, 0), late]);
+  const reading = await Promise.race([clusters.client(cluster).queue.read(ids, 0), late]);
   if ('problem' in reading)
     return { ...waiting, reason: `The queue of the cluster does not answer: ${reading.problem}` };
   const elements = ids.flatMap((id) => [...(reading.jobs.get(id)?.elements.values() ?? [])]);
@@ -120,7 +120,7 @@ export async function queueOf(db: Database, clusters: Clusters, job: Job): Promi
   const jobs_ahead = await store.countJobsAhead(db, job.id);
   const reason =
     jobs_ahead === 0
-      ? 'This job is next; it begins when a place is free.'
-      : `${jobs(jobs_ahead)} submitted earlier on the same resource ${jobs_ahead === 1 ? 'has' : 'have'} not begun either.`;
+      ? 'This job is next; it begins when a slot is free.'
+      : `${jobs(jobs_ahead)} submitted earlier on the same resource ${jobs_ahead === 1 ? 'has' : 'have'} not started either.`;
   return { state: 'waiting', jobs_ahead, reason };
 }

@@ -1,7 +1,7 @@
 /** What a job runs, as it was when it was submitted: later edits of the workflow do not touch it. */
 import type { JobRunnerConfigSLURM, JsonObject, TaskType } from '@service/contract';
 
-import type { ClusterAddress } from '../runners/index.ts';
+import type { ClusterAddress } from '../slurm/index.ts';
 
 type Flags = Record<string, boolean>;
 

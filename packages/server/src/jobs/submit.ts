@@ -19,7 +19,7 @@ import { refuse } from '../http/index.ts';
 import { findDataset, findWorkflow, openProject } from '../projects/index.ts';
 import { addWork, type Queue } from '../queue/index.ts';
 import { VERSION } from '../version.ts';
-import { type Clusters, clusterAddress } from '../runners/index.ts';
+import { type Clusters, clusterAddress } from '../slurm/index.ts';
 import type { ClusterAccess, Snapshot, SnapshotTask } from './snapshot.ts';
 import { readJob } from './store/jobs.ts';
 import * as store from './store/submission.ts';
@@ -33,7 +33,7 @@ interface SubmitParts {
   clusters: Clusters;
 }
 
-interface Place {
+interface SubmitTarget {
   project_id: number;
   workflow_id: number;
   dataset_id: number;
@@ -175,21 +175,21 @@ const serviceFolderOf = ({ resource }: Where, dataDir: string, name: string): st
 const padded = (id: number) => String(id).padStart(7, '0');
 
 /** `2026-11/proj_v2_0000001_wf_0000002_job_0000003_20261115_003632` */
-function folderName(place: Place, job: { id: number; start_timestamp: string }): string {
+function folderName(target: SubmitTarget, job: { id: number; start_timestamp: string }): string {
   const [date, time] = [job.start_timestamp.slice(0, 10), job.start_timestamp.slice(11, 19)];
-  const ids = `proj_v2_${padded(place.project_id)}_wf_${padded(place.workflow_id)}_job_${padded(job.id)}`;
+  const ids = `proj_v2_${padded(target.project_id)}_wf_${padded(target.workflow_id)}_job_${padded(job.id)}`;
   return join(date.slice(0, 7), `${ids}_${date.replaceAll('-', '')}_${time.replaceAll(':', '')}`);
 }
 
-export async function submitJob(parts: SubmitParts, user: User, place: Place, asked: JobCreate): Promise<Job> {
+export async function submitJob(parts: SubmitParts, user: User, target: SubmitTarget, asked: JobCreate): Promise<Job> {
   const { db } = parts;
-  const { project, resource_id } = await openProject(db, user, place.project_id, 'rwx');
-  const dataset = await findDataset(db, project, place.dataset_id);
+  const { project, resource_id } = await openProject(db, user, target.project_id, 'rwx');
+  const dataset = await findDataset(db, project, target.dataset_id);
   if (!dataset) throw refuse(404, 'There is no dataset with this id in the project.');
   if ((await store.resourceOf(db, user)) !== resource_id) {
     throw refuse(422, 'The project belongs to another resource than your profile. Ask its owner to run the job.');
   }
-  const workflow = await findWorkflow(db, project.id, place.workflow_id);
+  const workflow = await findWorkflow(db, project.id, target.workflow_id);
   if (!workflow) throw refuse(404, 'There is no workflow with this id in the project.');
   const rows = await store.tasksToRun(db, user, workflow.id);
   const { first, last } = rangeOf(rows.length, asked);
@@ -228,7 +228,7 @@ export async function submitJob(parts: SubmitParts, user: User, place: Place, as
   try {
     const id = await db.transaction().execute(async (trx) => {
       const inserted = await store.insertJob(trx, job);
-      const name = folderName(place, inserted);
+      const name = folderName(target, inserted);
       const working_dir = join(resource.jobs_local_dir, name);
       // a database that was made anew counts from 1 again, so that the ids alone are not unique
       const own = `job-${inserted.id}-${randomBytes(8).toString('hex')}`;

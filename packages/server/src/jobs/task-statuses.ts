@@ -6,7 +6,14 @@ import * as store from './store/task-statuses.ts';
 
 export type TaskStatuses = Map<number, TaskStatus | null>;
 
-const placeKey = ({ workflow_id, dataset_id }: store.Place) => `${workflow_id}/${dataset_id}`;
+const NO_PROGRESS = {
+  progress: { waiting: 0, running: 0, done: 0, failed: 0 },
+  is_starting: false,
+  causes: {},
+  num_new_images: null,
+} satisfies Partial<FullTaskStatus>;
+
+const pairKey = ({ workflow_id, dataset_id }: store.WorkflowOnDataset) => `${workflow_id}/${dataset_id}`;
 
 const sum = <T extends { num: number }>(counts: T[], counted: (count: T) => boolean) =>
   counts.reduce((total, count) => (counted(count) ? total + count.num : total), 0);
@@ -36,6 +43,7 @@ function fullStatus(
   const inStatus = (wanted: FullTaskStatus['status']) => sum(images, (image) => image.status === wanted);
   const known = sum(images, () => true);
   const { has_warnings, progress, causes } = describeUnits(units);
+  const hasBegun = progress.running + progress.done + progress.failed > 0;
   return {
     status,
     num_submitted_images: inStatus('submitted'),
@@ -48,10 +56,24 @@ function fullStatus(
     timestamp_started: run.timestamp_started,
     timestamp_ended: run.timestamp_ended,
     progress,
+    is_starting: status === 'submitted' && run.has_imports && !hasBegun,
     num_images_with_warnings: sum(images, (image) => image.has_warnings),
     num_new_images: run.num_new_images,
     causes,
   };
+}
+
+function statusOf(
+  { run, awaited_by }: store.TaskWithRun,
+  units: store.UnitCount[],
+  images: store.ImageCount[],
+): TaskStatus | null {
+  if (!run) return awaited_by === null ? null : { status: 'submitted' };
+  // a task that the submitted job has yet to reach waits, whatever an earlier job did
+  const waits = awaited_by !== null && awaited_by !== run.job_id;
+  if (!waits) return fullStatus(run, run.status, units, images);
+  // what an earlier job did to the images still holds, how far it came does not
+  return { ...fullStatus(run, 'submitted', units, images), ...NO_PROGRESS };
 }
 
 /**
@@ -60,10 +82,10 @@ function fullStatus(
  */
 export async function taskStatuses(
   db: Executor,
-  places: store.Place[],
+  pairs: store.WorkflowOnDataset[],
   only?: number[],
-): Promise<(place: store.Place) => TaskStatuses> {
-  const tasks = places.length === 0 ? [] : await store.tasksWithLatestRuns(db, places, only);
+): Promise<(pair: store.WorkflowOnDataset) => TaskStatuses> {
+  const tasks = pairs.length === 0 ? [] : await store.tasksWithLatestRuns(db, pairs, only);
   const ran = tasks.filter((task) => task.run !== null);
   const units = Map.groupBy(
     await store.countUnits(
@@ -77,15 +99,11 @@ export async function taskStatuses(
   const images = Map.groupBy(await store.countImages(db, ran), taskKey);
   const found = new Map<string, TaskStatuses>();
   for (const task of tasks) {
-    const { run, awaited_by } = task;
-    const key = placeKey(task);
+    const { run } = task;
+    const key = pairKey(task);
     if (!found.has(key)) found.set(key, new Map());
-    const none = awaited_by === null ? null : ({ status: 'submitted' } as const);
-    // a task that the submitted job has yet to reach waits, whatever an earlier job did
-    const waits = run !== null && awaited_by !== null && awaited_by !== run.job_id;
-    const status = run && (waits ? 'submitted' : run.status);
-    const full = run && fullStatus(run, status!, units.get(run.id) ?? [], images.get(taskKey(task)) ?? []);
-    found.get(key)!.set(task.workflowtask_id, full ?? none);
+    const status = statusOf(task, (run && units.get(run.id)) ?? [], images.get(taskKey(task)) ?? []);
+    found.get(key)!.set(task.workflowtask_id, status);
   }
-  return (place) => found.get(placeKey(place)) ?? new Map();
+  return (pair) => found.get(pairKey(pair)) ?? new Map();
 }

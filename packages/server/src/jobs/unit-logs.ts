@@ -3,11 +3,12 @@ import { join, relative } from 'node:path';
 
 import type { User } from '@service/contract';
 
-import { refuse } from '../http/index.ts';
+import { refuse, Refusal } from '../http/index.ts';
 import type { Logger } from '../logging/index.ts';
-import type { Clusters } from '../runners/index.ts';
+import type { Clusters } from '../slurm/index.ts';
 import type { JobFiles } from './files/index.ts';
 import { isOf, openHistory, OTHER_RUN, type TaskOnDataset } from './history.ts';
+import type { LogReader } from './log-readers.ts';
 import * as store from './store/history.ts';
 import type { Executor } from './store/jobs.ts';
 
@@ -16,14 +17,18 @@ export interface LogParts {
   files: JobFiles;
   clusters: Clusters;
   log: Logger;
+  reader: LogReader;
 }
 
 /** Logs come here when their units have ended. Until then they are read where they are written. */
-async function logOnCluster({ files, clusters }: LogParts, unit: store.UnitWithLog): Promise<string | undefined> {
+async function logOnCluster(
+  { files, clusters, reader }: LogParts,
+  unit: store.UnitWithLog,
+): Promise<string | undefined> {
   const { cluster, working_dir, working_dir_user, logfile, job_status } = unit;
   if (!cluster || job_status !== 'submitted' || working_dir === null || working_dir_user === null) return undefined;
   const path = join(working_dir_user, relative(working_dir, logfile));
-  return clusters.readFile(cluster, path, files.logText);
+  return reader.onCluster(cluster, () => clusters.readFile(cluster, path, files.logText));
 }
 
 /** The text of a log, or a sentence in its place: who looks for a log is better served by words than by an error. */
@@ -38,6 +43,7 @@ async function logText(
     const text = (await files.readLog({ working_dir }, logfile)) ?? (await logOnCluster(parts, unit));
     if (text !== undefined) return text;
   } catch (error) {
+    if (error instanceof Refusal) throw error;
     log.warning(`The log ${logfile} could not be read`, error);
     return `The log of task "${task}" on dataset "${dataset}" could not be read. Try again, or ask an administrator.`;
   }
@@ -48,9 +54,9 @@ async function logText(
   return `The log of task "${task}" on dataset "${dataset}" is not available. ${hint}`;
 }
 
-export async function imageLog(parts: LogParts, user: User, place: TaskOnDataset, zarr_url: string): Promise<string> {
-  const names = await openHistory(parts.db, user, place);
-  const unit = await store.latestUnitOfImage(parts.db, { ...place, zarr_url });
+export async function imageLog(parts: LogParts, user: User, target: TaskOnDataset, zarr_url: string): Promise<string> {
+  const names = await openHistory(parts.db, user, target);
+  const unit = await store.latestUnitOfImage(parts.db, { ...target, zarr_url });
   if (!unit) throw refuse(404, 'This task has not looked at this image yet.');
   return logText(parts, unit, names);
 }
@@ -58,12 +64,12 @@ export async function imageLog(parts: LogParts, user: User, place: TaskOnDataset
 export async function unitLog(
   parts: LogParts,
   user: User,
-  place: TaskOnDataset & { history_run_id: number; history_unit_id: number },
+  target: TaskOnDataset & { history_run_id: number; history_unit_id: number },
 ): Promise<string> {
-  const names = await openHistory(parts.db, user, place);
-  const unit = await store.findUnit(parts.db, place.history_unit_id);
+  const names = await openHistory(parts.db, user, target);
+  const unit = await store.findUnit(parts.db, target.history_unit_id);
   if (!unit) throw refuse(404, 'There is no unit with this id.');
-  if (unit.history_run_id !== place.history_run_id) throw refuse(422, 'This unit is one of another run.');
-  if (!isOf(place, unit)) throw refuse(422, OTHER_RUN);
+  if (unit.history_run_id !== target.history_run_id) throw refuse(422, 'This unit is one of another run.');
+  if (!isOf(target, unit)) throw refuse(422, OTHER_RUN);
   return logText(parts, unit, names);
 }

@@ -34,6 +34,12 @@ function formatTime(time: Date, pattern: string): string {
 const defaultTime = (time: Date) =>
   `${formatTime(time, '%Y-%m-%d %H:%M:%S')},${String(time.getMilliseconds()).padStart(3, '0')}`;
 
+/** What others wrote, an address or the words of a program, makes no line of its own, and tells a terminal nothing. */
+const onItsLine = (message: string) =>
+  message
+    .replace(/[^\P{Cc}\n\t]/gu, (sign) => `\\x${sign.codePointAt(0)!.toString(16).padStart(2, '0')}`)
+    .replaceAll('\n', '\n  ');
+
 /** A line from a pattern with `%(name)s` fields. */
 export function lineFormat(pattern = LINE, timePattern?: string): Format {
   return (record) => {
@@ -42,11 +48,11 @@ export function lineFormat(pattern = LINE, timePattern?: string): Format {
       name: record.name,
       levelname: record.level.toUpperCase(),
       levelno: String(LEVELS[record.level]),
-      message: record.message,
+      message: onItsLine(record.message),
       process: String(process.pid),
     };
     const line = pattern.replace(/%\((\w+)\)-?\d*[sd]/g, (_, field: string) => fields[field] ?? '');
-    return record.error?.stack === undefined ? line : `${line}\n${record.error.stack}`;
+    return record.error?.stack === undefined ? line : `${line}\n${record.error.stack.replace(/\n(?=\S)/g, '\n  ')}`;
   };
 }
 

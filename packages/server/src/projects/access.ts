@@ -2,7 +2,7 @@
 import type { Permissions, User } from '@service/contract';
 
 import { refuse } from '../http/index.ts';
-import { type Executor, findProject, type OpenProject } from './store/access.ts';
+import { type Executor, findProject, type Found, type OpenProject } from './store/access.ts';
 
 const NEEDED: Record<Permissions, string> = {
   r: 'read',
@@ -11,17 +11,20 @@ const NEEDED: Record<Permissions, string> = {
 };
 
 /** `rwx` contains `rw` contains `r`. */
-export async function openProject(
+export const openProject = async (
   db: Executor,
   user: User,
   projectId: number,
   needed: Permissions,
-): Promise<OpenProject> {
-  const found = await findProject(db, user.id, projectId);
+): Promise<OpenProject> => requireProject(await findProject(db, user.id, projectId), needed);
+
+/** The same for a project that was found together with something in it. */
+export function requireProject(found: Found | undefined, needed: Permissions): OpenProject {
   if (!found) throw refuse(404, 'There is no project with this id.');
   const { granted, ...project } = found;
   if (!granted?.includes(needed)) {
-    throw refuse(403, `You may not ${NEEDED[needed]} this project. Ask its owner to share it with you.`);
+    const lacking = granted ? `permission to ${NEEDED[needed]}` : 'access to';
+    throw refuse(403, `You don't have ${lacking} this project. Ask its owner to share it with you.`);
   }
   return project;
 }

@@ -3,32 +3,30 @@ import {
   covers,
   type Dataset,
   type DatasetCreate,
+  folderPart,
   normalisePath,
   type Permissions,
   type User,
+  withoutSlashesAtEnd,
 } from '@service/contract';
 
 import { record } from '../audit/index.ts';
 import type { Database } from '../db/index.ts';
 import { type ImportRest, rowsOf } from '../engine/image-rows.ts';
 import { type Origin, type Packed, refuse } from '../http/index.ts';
-import { openProject } from './access.ts';
+import { openProject, requireProject } from './access.ts';
 import { type Executor, hasSubmittedJob } from './store/access.ts';
 import * as store from './store/datasets.ts';
 import { insertRows } from './store/images.ts';
 
 /** A literal name on disk that other programs know. */
 const FOLDER = 'fractal';
-const UNSAFE = /[!"#$%&'()*+,\-./:;<=>?@[\\\]^_`{|}~ \t\n\r\v\f]/g;
-
-/** `DS one.x` → `ds_one_x`. */
-const sanitise = (name: string) => name.toLowerCase().replace(UNSAFE, '_');
 
 /** `base` and a folder below it; the parts of an S3 address stay as they are. */
 function folderBelow(base: string, subfolder: string): string {
-  if (subfolder === '.') return base.startsWith('s3://') ? base.replace(/\/+$/, '') : normalisePath(base);
+  if (subfolder === '.') return base.startsWith('s3://') ? withoutSlashesAtEnd(base) : normalisePath(base);
   const joined = `${base}/${subfolder}`;
-  return base.startsWith('s3://') ? joined.replace(/\/+$/, '') : normalisePath(joined);
+  return base.startsWith('s3://') ? withoutSlashesAtEnd(joined) : normalisePath(joined);
 }
 
 export async function openDataset(
@@ -38,10 +36,17 @@ export async function openDataset(
   datasetId: number,
   needed: Permissions,
 ): Promise<Dataset> {
-  const { project } = await openProject(db, user, projectId, needed);
-  const dataset = await store.findDataset(db, project, datasetId);
+  const found = await store.findProjectAndDataset(db, user.id, { projectId, datasetId });
+  requireProject(found?.project, needed);
+  const dataset = found!.datasets[0];
   if (!dataset) throw refuse(404, 'There is no dataset with this id in the project.');
   return dataset;
+}
+
+export async function listDatasets(db: Executor, user: User, projectId: number): Promise<Dataset[]> {
+  const found = await store.findProjectAndDatasets(db, user.id, projectId);
+  requireProject(found?.project, 'r');
+  return found!.datasets;
 }
 
 export async function createDataset(
@@ -55,7 +60,7 @@ export async function createDataset(
     throw refuse(403, `${body.project_dir} is not one of your project folders: ${user.project_dirs.join(', ')}.`);
   }
   const id = await store.nextDatasetId(db);
-  const byDefault = `${FOLDER}/${project.id}_${sanitise(project.name)}/${id}_${sanitise(body.name)}`;
+  const byDefault = `${FOLDER}/${project.id}_${folderPart(project.name)}/${id}_${folderPart(body.name)}`;
   const zarr_dir = folderBelow(body.project_dir ?? user.project_dirs[0]!, body.zarr_subfolder ?? byDefault);
   await store.insertDataset(db, { id, name: body.name, project_id: project.id, zarr_dir });
   return (await store.findDataset(db, project, id))!;

@@ -30,7 +30,7 @@ export async function createImage(db: Database, dataset: Dataset, image: ImageCr
   const problem = imagePlaceProblem(dataset.zarr_dir, [image.zarr_url]);
   if (problem !== undefined) throw refuse(422, problem);
   try {
-    await store.insertImages(db, dataset.id, [image]);
+    await store.insertImage(db, dataset.id, image);
   } catch (error) {
     if (brokenConstraint(error) !== 'images_zarr_url_unique') throw error;
     throw refuse(422, `The image ${image.zarr_url} is in the dataset already.`);
@@ -61,11 +61,16 @@ function compareScalars(one: Scalar, other: Scalar): number {
   return difference(one, other);
 }
 
+type Values = Pick<ImagePage, 'attributes' | 'types'>;
+
 /** All values of all attributes of a dataset, and the names of its types. */
-export async function valuesOf(db: Database, datasetId: number): Promise<Pick<ImagePage, 'attributes' | 'types'>> {
+export const valuesOf = async (db: Database, datasetId: number): Promise<Values> =>
+  valuesIn(await store.facetsOf(db, datasetId));
+
+function valuesIn(facets: readonly store.Facet[]): Values {
   const attributes = new Map<string, Scalar[]>();
   const types = new Set<string>();
-  for (const { kind, key, value } of await store.facetsOf(db, datasetId)) {
+  for (const { kind, key, value } of facets) {
     if (kind === 'type') types.add(key);
     else if (attributes.has(key)) attributes.get(key)!.push(value);
     else attributes.set(key, [value]);
@@ -97,19 +102,15 @@ export async function queryImages(
   sort: string | undefined,
 ): Promise<ImagePage> {
   const order = orderOf(sort);
-  const values = await valuesOf(db, dataset.id);
   if (query.zarr_url !== null) {
+    const values = await valuesOf(db, dataset.id);
     const image = await store.findImage(db, dataset.id, query.zarr_url);
     const passes = image !== undefined && passesFilters(image, query);
     const items = passes ? [image] : [];
     return { ...pageNumbers(items.length, page), items, ...values };
   }
-  const total = await store.countImages(db, dataset.id, query);
-  const numbers = pageNumbers(total, page);
-  const offset = (numbers.current_page - 1) * numbers.page_size;
-  const slice = { offset, limit: numbers.page_size, total };
-  const items = total === 0 ? [] : await store.sliceOfImages(db, dataset.id, query, order, slice);
-  return { ...numbers, items, ...values };
+  const { total, items, facets } = await store.pageOfImages(db, dataset.id, query, order, page);
+  return { ...pageNumbers(total, page), items, ...valuesIn(facets) };
 }
 
 function pageNumbers(total_count: number, { page, page_size: asked }: PageRequest) {

@@ -1,5 +1,6 @@
 export { openProject } from './access.ts';
 export { openDataset } from './datasets.ts';
+export { ofGeneration } from './generations.ts';
 export { splitStatus } from './image-checks.ts';
 export { readSort, valuesOf } from './images.ts';
 export { datasetRoutes } from './routes/datasets.ts';
@@ -18,7 +19,8 @@ export {
   rememberedAmong,
   rememberImages,
   selectUrls,
+  setTypes,
 } from './store/image-changes.ts';
 export { findDataset } from './store/datasets.ts';
-export { countImages } from './store/images.ts';
+export { countImages, findImage, sliceOfImages, spreadOfImages } from './store/images.ts';
 export { findWorkflow } from './store/workflows.ts';

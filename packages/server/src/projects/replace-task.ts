@@ -8,7 +8,7 @@ import { refuse } from '../http/index.ts';
 import { type OtherVersion, otherVersions, tasksForUser, versionsInUse } from './store/tasks.ts';
 import * as store from './store/workflow-tasks.ts';
 import { requireExistingParts, requireMatchingTypes, usableTask } from './task-access.ts';
-import { findTask, type Place, requireRevision } from './workflow-tasks.ts';
+import { findTask, type TaskAddress, requireRevision } from './workflow-tasks.ts';
 import { openWorkflow, orRefused } from './workflows.ts';
 
 /** What a task may become besides its own type. */
@@ -41,13 +41,13 @@ interface Wish {
 }
 
 /** Position, name, description and filters stay; configuration that somebody changed stays, the rest is the new task's. */
-export const replaceTask = (db: Database, user: User, place: Place, wish: Wish): Promise<WorkflowTask> =>
+export const replaceTask = (db: Database, user: User, address: TaskAddress, wish: Wish): Promise<WorkflowTask> =>
   db.transaction().execute(async (trx) => {
-    await openWorkflow(trx, user, place.project_id, place.workflow_id, 'rw', { hold: true });
-    await store.lockWorkflowTask(trx, place.workflow_id, place.workflow_task_id);
-    const stored = await findTask(trx, place);
+    await openWorkflow(trx, user, address.project_id, address.workflow_id, 'rw', { hold: true });
+    await store.lockWorkflowTask(trx, address.workflow_id, address.workflow_task_id);
+    const stored = await findTask(trx, address);
     requireRevision(stored, wish.revision);
-    if (await store.isAwaited(trx, place.workflow_id, stored.order!)) {
+    if (await store.isAwaited(trx, address.workflow_id, stored.order!)) {
       throw refuse(
         422,
         'A running job has yet to execute this task. Replace it when the job has ended, or stop the job.',
@@ -71,5 +71,5 @@ export const replaceTask = (db: Database, user: User, place: Place, wish: Wish):
       args_parallel: wish.args.args_parallel ?? stored.args_parallel,
     };
     await orRefused(store.updateWorkflowTask(trx, stored.id, changes));
-    return findTask(trx, place);
+    return findTask(trx, address);
   });

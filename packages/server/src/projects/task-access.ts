@@ -5,7 +5,7 @@ import { contradiction } from '../engine/type-filters.ts';
 import { refuse } from '../http/index.ts';
 import type { TaskForUser } from './store/tasks.ts';
 
-const NO_ACCESS = 'You have no access to this task any more. Replace it, or ask its owner to share it with you.';
+const NO_ACCESS = 'You no longer have access to this task. Replace it, or ask its owner to share it with you.';
 const INACTIVE = 'This task is not active. Replace it by an active version, or ask its owner to reactivate it.';
 
 /** Shown beside a task that the caller could not run; null when all is well. */

@@ -12,9 +12,10 @@ import {
   type WorkflowWithWarnings,
 } from '@service/contract';
 
+import { changes, ifChanged, record } from '../audit/index.ts';
 import { brokenConstraint, type Database } from '../db/index.ts';
 import { requireMembership } from '../accounts/index.ts';
-import { refuse } from '../http/index.ts';
+import { type Acting, refuse } from '../http/index.ts';
 import { VERSION } from '../version.ts';
 import { openProject } from './access.ts';
 import type { Executor } from './store/access.ts';
@@ -41,10 +42,17 @@ export async function readTemplate(db: Executor, user: User, templateId: number)
   return template;
 }
 
-async function checkOwner(db: Executor, user: User, templateId: number): Promise<void> {
+async function findOwn(db: Executor, user: User, templateId: number): Promise<Template> {
   const { template, isOwner } = await find(db, user, templateId);
   if (!isOwner) throw refuse(403, `Only the owner, ${template.user_email}, can change this template.`);
+  return template;
 }
+
+const ofTemplate = ({ id, name, version }: Template): ['template', number, string] => [
+  'template',
+  id,
+  `${name} ${version}`,
+];
 
 async function checkGroup(db: Executor, user: User, groupId: number | null | undefined): Promise<void> {
   if (groupId != null) await requireMembership(db, user, groupId);
@@ -133,19 +141,29 @@ export const workflowFromTemplate = (
 
 export async function updateTemplate(
   db: Database,
-  user: User,
+  by: Acting,
   templateId: number,
   change: TemplateUpdate,
 ): Promise<Template> {
-  await checkOwner(db, user, templateId);
-  await checkGroup(db, user, change.user_group_id);
-  if (Object.keys(change).length > 0) await explained(store.updateTemplate(db, templateId, change));
-  return (await find(db, user, templateId)).template;
+  const before = await findOwn(db, by.user, templateId);
+  await checkGroup(db, by.user, change.user_group_id);
+  if (Object.keys(change).length === 0) return before;
+  const work = db.transaction().execute(async (trx) => {
+    await store.updateTemplate(trx, templateId, change);
+    const { template } = await find(trx, by.user, templateId);
+    const details = changes(before, template, ['user_group_id']);
+    await record(trx, by, ifChanged('template.share', ofTemplate(before), details));
+    return template;
+  });
+  return explained(work);
 }
 
-export async function deleteTemplate(db: Database, user: User, templateId: number): Promise<void> {
-  await checkOwner(db, user, templateId);
-  await store.deleteTemplate(db, templateId);
+export async function deleteTemplate(db: Database, by: Acting, templateId: number): Promise<void> {
+  const template = await findOwn(db, by.user, templateId);
+  await db.transaction().execute(async (trx) => {
+    await store.deleteTemplate(trx, templateId);
+    await record(trx, by, { action: 'template.delete', object: ofTemplate(template) });
+  });
 }
 
 export async function exportTemplate(db: Database, user: User, templateId: number) {

@@ -11,7 +11,7 @@ import { requireExistingParts, requireMatchingTypes, usableTask } from './task-a
 import { openWorkflow, orRefused, requireNoSubmittedJob } from './workflows.ts';
 
 /** Where a workflow task is. */
-export interface Place {
+export interface TaskAddress {
   project_id: number;
   workflow_id: number;
   workflow_task_id: number;
@@ -37,7 +37,7 @@ export const newWorkflowTask = (task: UsedTask, given: Given): store.NewWorkflow
 export const insertTasks = (
   db: Database,
   user: User,
-  { project_id, workflow_id }: Omit<Place, 'workflow_task_id'>,
+  { project_id, workflow_id }: Omit<TaskAddress, 'workflow_task_id'>,
   items: WorkflowTaskCreate[],
   order: number | undefined,
 ): Promise<WorkflowTask[]> =>
@@ -65,7 +65,7 @@ export const insertTasks = (
     return store.workflowTasksById(trx, added);
   });
 
-export async function findTask(db: Executor, { workflow_id, workflow_task_id }: Place): Promise<WorkflowTask> {
+export async function findTask(db: Executor, { workflow_id, workflow_task_id }: TaskAddress): Promise<WorkflowTask> {
   const task = await store.findWorkflowTask(db, workflow_id, workflow_task_id);
   if (!task) throw refuse(404, 'There is no task with this id in this workflow.');
   return task;
@@ -78,9 +78,9 @@ export function requireRevision(task: WorkflowTask, revision: number | undefined
   }
 }
 
-export async function readTask(db: Database, user: User, place: Place): Promise<WorkflowTask> {
-  await openWorkflow(db, user, place.project_id, place.workflow_id, 'r');
-  return findTask(db, place);
+export async function readTask(db: Database, user: User, address: TaskAddress): Promise<WorkflowTask> {
+  await openWorkflow(db, user, address.project_id, address.workflow_id, 'r');
+  return findTask(db, address);
 }
 
 type Args = WorkflowTaskUpdate['args_parallel'];
@@ -90,14 +90,14 @@ const nullIfEmpty = (args: Args): Args => (args && Object.keys(args).length === 
 export const updateTask = (
   db: Database,
   user: User,
-  place: Place,
+  address: TaskAddress,
   change: WorkflowTaskUpdate,
   revision: number | undefined,
 ): Promise<WorkflowTask> =>
   db.transaction().execute(async (trx) => {
-    await openWorkflow(trx, user, place.project_id, place.workflow_id, 'rw');
-    await store.lockWorkflowTask(trx, place.workflow_id, place.workflow_task_id);
-    const stored = await findTask(trx, place);
+    await openWorkflow(trx, user, address.project_id, address.workflow_id, 'rw');
+    await store.lockWorkflowTask(trx, address.workflow_id, address.workflow_task_id);
+    const stored = await findTask(trx, address);
     requireRevision(stored, revision);
     requireMatchingTypes(stored.task.name, stored.task.input_types, change.type_filters ?? {});
     requireExistingParts(stored.task_type, change, ['non_parallel', 'converter_non_parallel']);
@@ -106,14 +106,14 @@ export const updateTask = (
       args_non_parallel: nullIfEmpty(change.args_non_parallel),
       args_parallel: nullIfEmpty(change.args_parallel),
     });
-    return findTask(trx, place);
+    return findTask(trx, address);
   });
 
-export const deleteTask = (db: Database, user: User, place: Place): Promise<void> =>
+export const deleteTask = (db: Database, user: User, address: TaskAddress): Promise<void> =>
   db.transaction().execute(async (trx) => {
-    await openWorkflow(trx, user, place.project_id, place.workflow_id, 'rw', { hold: true });
-    const { id } = await findTask(trx, place);
-    await requireNoSubmittedJob(trx, place.workflow_id, 'Delete the task');
+    await openWorkflow(trx, user, address.project_id, address.workflow_id, 'rw', { hold: true });
+    const { id } = await findTask(trx, address);
+    await requireNoSubmittedJob(trx, address.workflow_id, 'Delete the task');
     await store.deleteWorkflowTask(trx, id);
-    await store.setOrder(trx, place.workflow_id, await store.taskIdsInOrder(trx, place.workflow_id));
+    await store.setOrder(trx, address.workflow_id, await store.taskIdsInOrder(trx, address.workflow_id));
   });

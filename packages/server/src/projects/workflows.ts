@@ -15,7 +15,7 @@ import { record } from '../audit/index.ts';
 import { brokenConstraint, type Database } from '../db/index.ts';
 import * as flow from '../engine/type-filters.ts';
 import { type Acting, refuse } from '../http/index.ts';
-import { openProject } from './access.ts';
+import { openProject, requireProject } from './access.ts';
 import { type Executor, hasSubmittedJob, type OpenProject } from './store/access.ts';
 import * as taskStore from './store/workflow-tasks.ts';
 import * as store from './store/workflows.ts';
@@ -39,8 +39,9 @@ export async function openWorkflow(
   needed: Permissions,
   { hold = false }: { hold?: boolean } = {},
 ): Promise<OpenWorkflow> {
-  const opened = await openProject(db, user, projectId, needed);
-  const workflow = await (hold ? store.lockWorkflow : store.findWorkflow)(db, projectId, workflowId);
+  const found = await store.findProjectAndWorkflow(db, user.id, { projectId, workflowId, withJobs: false });
+  const opened = requireProject(found?.project, needed);
+  const workflow = hold ? await store.lockWorkflow(db, projectId, workflowId) : found!.workflow;
   if (!workflow) throw refuse(404, NO_WORKFLOW);
   return { ...opened, workflow };
 }
@@ -78,8 +79,9 @@ export async function describeWorkflow(
   user: User,
   opened: OpenProject,
   workflow: store.WorkflowRow,
+  found?: store.JobNumbers,
 ): Promise<WorkflowWithWarnings> {
-  const jobs = await store.jobsOf(db, workflow.id);
+  const jobs = found ?? (await store.jobsOf(db, workflow.id));
   const tasks = await taskStore.tasksWithAccess(db, user, workflow.id);
   return {
     ...asShown(opened, workflow),
@@ -125,8 +127,10 @@ export async function readWorkflow(
   projectId: number,
   workflowId: number,
 ): Promise<WorkflowWithWarnings> {
-  const { workflow, ...opened } = await openWorkflow(db, user, projectId, workflowId, 'r');
-  return describeWorkflow(db, user, opened, workflow);
+  const found = await store.findProjectAndWorkflow(db, user.id, { projectId, workflowId, withJobs: true });
+  const opened = requireProject(found?.project, 'r');
+  if (!found?.workflow) throw refuse(404, NO_WORKFLOW);
+  return describeWorkflow(db, user, opened, found.workflow, found.jobs);
 }
 
 async function reorder(db: Executor, workflowId: number, ids: number[]): Promise<void> {

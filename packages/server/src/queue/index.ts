@@ -52,7 +52,7 @@ export interface QueueOptions {
   log: Logger;
   handlers: Record<string, Handler>;
   /** How many works at a time in this process. */
-  places: number;
+  slots: number;
   /** How long to wait after a failure. */
   retrySeconds?: number;
   /** False for work that is tried until it is done. */
@@ -66,25 +66,25 @@ const PROCESS = `${hostname()}:${process.pid}#${randomUUID()}`;
 
 /** True for a holder on this machine that is no more. */
 function isDead(holder: string): boolean {
-  const [place, rest = ''] = [holder.slice(0, holder.lastIndexOf(':')), holder.slice(holder.lastIndexOf(':') + 1)];
-  if (place !== hostname() || holder.startsWith(PROCESS)) return false;
+  const [holderHost, rest = ''] = [holder.slice(0, holder.lastIndexOf(':')), holder.slice(holder.lastIndexOf(':') + 1)];
+  if (holderHost !== hostname() || holder.startsWith(PROCESS)) return false;
   const pid = Number(rest.split('#')[0]);
   return pid === process.pid || !isProcessAlive(pid);
 }
 
 /** Gives back the work of processes of this machine that are no more. */
-async function releaseOfTheDead(db: Database): Promise<void> {
+async function releaseOfEndedProcesses(db: Database): Promise<void> {
   await store.releaseWork(db, (await store.holdersOfWork(db)).filter(isDead));
 }
 
 export function startQueue(options: QueueOptions): Queue {
-  const { db, log, handlers, places, retrySeconds = RETRY_SECONDS, givesUp = true, waitsOnStop = false } = options;
+  const { db, log, handlers, slots, retrySeconds = RETRY_SECONDS, givesUp = true, waitsOnStop = false } = options;
   const worker = `${PROCESS}-${randomUUID()}`;
   const running = new Map<number, { done: Promise<void>; control: AbortController }>();
   let stopped = false;
   let nudge = () => {};
 
-  async function work(item: store.Work, signal: AbortSignal): Promise<void> {
+  async function work(item: store.WorkItem, signal: AbortSignal): Promise<void> {
     const last = givesUp && item.attempts >= MOST_ATTEMPTS;
     const lease = { id: item.id, holder: worker };
     try {
@@ -98,6 +98,8 @@ export function startQueue(options: QueueOptions): Queue {
       });
       await (outcome === 'unfinished' ? store.giveBack(db, lease) : store.finishWork(db, lease));
     } catch (error) {
+      // the database is closed under work that nobody waits for; whoever starts next carries it on
+      if (stopped && !waitsOnStop) return;
       log.error(`Background work ${item.kind} ${item.subject_id} failed, attempt ${item.attempts}`, error);
       const settle = last ? store.finishWork(db, lease) : store.postponeWork(db, lease, retrySeconds);
       await settle.catch((late: unknown) => log.error('Background work could not be given back', late));
@@ -105,7 +107,7 @@ export function startQueue(options: QueueOptions): Queue {
   }
 
   async function look(): Promise<void> {
-    while (!stopped && running.size < places) {
+    while (!stopped && running.size < slots) {
       const item = await store.claimWork(db, worker, Object.keys(handlers), LEASE_SECONDS, [...running.keys()]);
       if (!item) return;
       const control = new AbortController();
@@ -122,7 +124,7 @@ export function startQueue(options: QueueOptions): Queue {
       // made before the look, so that what comes meanwhile is not missed
       const nudged = new Promise<void>((resolve) => (nudge = resolve));
       try {
-        await releaseOfTheDead(db);
+        await releaseOfEndedProcesses(db);
         await look();
       } catch (error) {
         if (!stopped) log.error('Looking for background work failed', error);

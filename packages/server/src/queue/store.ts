@@ -5,7 +5,7 @@ import type { Database, Tables } from '../db/index.ts';
 
 type Executor = Database | Transaction<Tables>;
 
-export interface Work {
+export interface WorkItem {
   id: number;
   kind: string;
   subject_id: number;
@@ -35,8 +35,8 @@ export async function claimWork(
   kinds: string[],
   seconds: number,
   mine: number[],
-): Promise<Work | undefined> {
-  const { rows } = await sql<Work>`
+): Promise<WorkItem | undefined> {
+  const { rows } = await sql<WorkItem>`
     update background_work set leased_by = ${worker}, leased_until = now() + make_interval(secs => ${seconds}), attempts = attempts + 1
     where id = (
       select id from background_work

@@ -1,5 +1,5 @@
 /**
- * A batch: the units of one phase of a task, handed to a worker as files in a folder of the service (worker.py).
+ * A batch: the units of one phase of a task, handed to a worker as files in a folder of the service.
  *
  * `batch.json` is written last, so that a folder with it is complete; it holds what the units share.
  */
@@ -11,6 +11,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 import type { SlurmOptions } from '../engine/slurm/options.ts';
+import { WORKER_FILE, workerArchive } from './worker-archive.ts';
 
 interface BatchUnit {
   number: number;
@@ -28,19 +29,21 @@ export interface Batch {
   workingFolder: string;
   environment: Record<string, string>;
   warm: boolean;
+  /** Where its worker finds a process that has imported already. */
+  warmParent?: string | undefined;
   largestOutput: number;
   total: number;
   units: () => Iterable<BatchUnit>;
   /** One process alone, not one of many. */
   single: boolean;
-  /** How many units at a time, where somebody wants fewer than there is place for. */
+  /** How many units at a time, where somebody wants fewer than there are slots. */
   width: number | null;
   /** Where it runs on a cluster: how, and the folders of the person. */
-  cluster?: ClusterPlace;
+  cluster?: ClusterBatch;
 }
 
-export interface ClusterPlace {
-  plan: { options: SlurmOptions; tasksPerJob: number; parallel: number };
+export interface ClusterBatch {
+  plan: { options: SlurmOptions; unitsPerPack: number; parallel: number };
   /** The folder of the task as the nodes see it. */
   taskFolder: string;
   /** For what the workers read and write. */
@@ -72,9 +75,9 @@ export function* unitLines(units: Iterable<BatchUnit>): Generator<string> {
 }
 
 /** A draft of its own name: what lies there under a known one may be a link or a pipe that a task made. */
-async function replace(path: string, value: object): Promise<void> {
+export async function replace(path: string, content: string | Buffer): Promise<void> {
   const draft = `${path}.${randomUUID().slice(0, 8)}.new`;
-  await writeFile(draft, JSON.stringify(value), { flag: 'wx' });
+  await writeFile(draft, content, { flag: 'wx' });
   await rename(draft, path);
 }
 
@@ -85,17 +88,26 @@ export async function writeBatch(batch: Batch): Promise<void> {
   });
   await pipeline(Readable.from(unitLines(batch.units())), createWriteStream(join(batch.folder, 'units.jsonl')));
   await (await open(join(batch.folder, JOURNAL), 'a')).close();
-  await replace(join(batch.folder, 'batch.json'), {
+  const content = {
     command: batch.command,
     folder: batch.taskFolder,
     working_folder: batch.workingFolder,
     environment: batch.environment,
     warm: batch.warm,
+    warm_parent: batch.warmParent,
     largest_output: batch.largestOutput,
     total: batch.total,
-  });
+  };
+  await replace(join(batch.folder, 'batch.json'), JSON.stringify(content));
 }
 
-/** What the worker may do now. */
-export const writeControl = (folder: string, control: { places: number; stop: boolean }): Promise<void> =>
-  replace(join(folder, 'control.json'), control);
+/** The worker lies beside what it runs, and stays as it is while it runs: the service may be updated meanwhile. */
+export async function writeWorker(folder: string): Promise<string> {
+  const path = join(folder, WORKER_FILE);
+  await replace(path, workerArchive());
+  return path;
+}
+
+/** What the worker may do now. Workers that run since before an update of the service know slots as `places`. */
+export const writeControl = (folder: string, { slots, stop }: { slots: number; stop: boolean }): Promise<void> =>
+  replace(join(folder, 'control.json'), JSON.stringify({ slots, places: slots, stop }));

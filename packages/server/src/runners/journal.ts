@@ -45,7 +45,7 @@ export interface Intake {
 
 const NO_LINE =
   'The journal of the tasks holds something that is no line of the service. A task may have written to it.';
-const NO_FILE = 'The journal of the tasks is gone, or is no file any more. A task may have removed it.';
+const NO_FILE = 'The journal of the tasks is gone, or is no longer a file. A task may have removed it.';
 const TOO_MANY = `The journal of the tasks has more than ${MOST_STRANGE_LINES} lines that the service did not write. A task may have written to it.`;
 
 export function createIntake({ has, largestOutput }: IntakeOptions): Intake {

@@ -1,11 +1,25 @@
 /**
  * Takes bytes apart into lines, with a longest one: what is read here was written by the tasks of people, and a line
  * without an end must not fill the memory of the service.
+ *
+ * What comes is copied into memory that is used again: gigabytes may pass, and each buffer of its own would wait for the
+ * garbage collector, outside of the memory that makes it hurry.
  */
 const LINE_END = 0x0a;
+const BLOCK = 64 * 1024;
+const MOST_FREE_BLOCKS = 64;
+/** A longer line has memory of its own. */
+const LARGEST_KEPT_LINE = 4 * 2 ** 20;
+
+/** For all who read: blocks in which no line waits, and where the last line was put together. */
+const freeBlocks: Buffer[] = [];
+let lineMemory = Buffer.alloc(0);
 
 export interface Lines {
-  /** Calls back for each line that is complete; false when one is longer than it may be, or begins as none does. */
+  /**
+   * Calls back for each line that is complete, with bytes that are gone when the call is over; false when one is longer than it
+   * may be, or begins as none does.
+   */
   take(bytes: Buffer, onLine: (line: Buffer) => void): boolean;
   /** Bytes of a line that is not complete yet. */
   waiting(): number;
@@ -20,18 +34,40 @@ export interface LineRules {
 }
 
 export function createLines({ longest, begins }: LineRules): Lines {
-  let parts: Buffer[] = [];
+  /** All of them are full but the last. */
+  let blocks: Buffer[] = [];
   let waiting = 0;
 
   function forget(): void {
-    [parts, waiting] = [[], 0];
+    freeBlocks.push(...blocks.slice(0, MOST_FREE_BLOCKS - freeBlocks.length));
+    [blocks, waiting] = [[], 0];
   }
 
-  function lineOf(end: Buffer): Buffer {
-    if (waiting === 0) return end;
-    const line = Buffer.concat([...parts, end]);
+  function keep(bytes: Buffer): void {
+    for (let start = 0; start < bytes.length;) {
+      const used = waiting % BLOCK;
+      if (used === 0) blocks.push(freeBlocks.pop() ?? Buffer.allocUnsafeSlow(BLOCK));
+      const copied = bytes.copy(blocks.at(-1)!, used, start);
+      start += copied;
+      waiting += copied;
+    }
+  }
+
+  /** Hands on the bytes that wait, with the end of their line. */
+  function complete(end: Buffer, onLine: (line: Buffer) => void): void {
+    if (waiting === 0) return onLine(end);
+    const length = waiting + end.length;
+    const memory = lineMemory.length < length ? Buffer.allocUnsafeSlow(length) : lineMemory;
+    blocks.forEach((block, index) => block.copy(memory, index * BLOCK, 0, waiting - index * BLOCK));
+    end.copy(memory, waiting);
     forget();
-    return line;
+    // nobody else's, should one that listens read lines, too
+    lineMemory = Buffer.alloc(0);
+    try {
+      onLine(memory.subarray(0, length));
+    } finally {
+      if (memory.length <= LARGEST_KEPT_LINE && memory.length > lineMemory.length) lineMemory = memory;
+    }
   }
 
   return {
@@ -45,12 +81,10 @@ export function createLines({ longest, begins }: LineRules): Lines {
           return false;
         }
         if (at < 0) {
-          // a copy: a small rest would keep a large buffer
-          if (end > start) parts.push(Buffer.from(bytes.subarray(start)));
-          waiting += end - start;
+          keep(bytes.subarray(start));
           return true;
         }
-        onLine(lineOf(bytes.subarray(start, at)));
+        complete(bytes.subarray(start, at), onLine);
         start = at + 1;
       }
     },

@@ -1,5 +1,5 @@
 /**
- * Runs batches on this machine: starts a worker for each, follows its journal, shares the places between all of them.
+ * Runs batches on this machine: starts a worker for each, follows its journal, shares the slots between all of them.
  *
  * A worker goes on when the service ends. A batch that is run again is followed from its beginning: what was recorded
  * before comes once more, and a worker is started only where none is left.
@@ -10,22 +10,23 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { guarded, ignored } from '../guard.ts';
-import { type Host, processesWhere, type ProcessHandle, readEnd, wordsOf } from '../hosts/index.ts';
-import { type Batch, isWritten, JOURNAL, writeBatch, writeControl } from './batch.ts';
-import { createBell } from './bell.ts';
+import { type Host, processesWhere, type ProcessHandle, readEnd } from '../hosts/index.ts';
+import { type Batch, isWritten, JOURNAL, writeBatch, writeControl, writeWorker } from './batch.ts';
 import { createIntake, journalReader, strangeWords } from './journal.ts';
-import { createPlaces } from './places.ts';
+import { lockHolder, worksWith } from './lock.ts';
 import type { WorkerRecord } from './records.ts';
 import { type Following, type Runner, RunnerProblem } from './runner.ts';
+import { createSlots } from './slots.ts';
+import { createWakeUp } from './wake-up.ts';
+import type { WarmParents } from './warm-parents.ts';
+import { workerArchive } from './worker-archive.ts';
 
-const WORKER = join(import.meta.dirname, 'worker.py');
 const LOOK_MS = 1000;
 const LOOK_UNWATCHED_MS = 200;
 /** Records that come thick are read together. */
 const REST_MS = 20;
-const STOP_PATIENCE_MS = 30_000;
+const LONGEST_STOP_MS = 30_000;
 const MOST_STARTS_IN_VAIN = 3;
-const LONGEST_LOCK = 100;
 const LONGEST_WORDS = 1000;
 /** Of a batch of which only the end is wanted. */
 const ANY_NUMBER = 2 ** 31;
@@ -36,9 +37,9 @@ export interface LocalRunner {
   with(python: string): Runner;
 }
 
-/** Rings when a file changes. */
-function bellOn(path: string) {
-  const { wake, wait } = createBell();
+/** Wakes who waits when a file changes. */
+function wakeUpOn(path: string) {
+  const { wake, wait } = createWakeUp();
   let watcher: FSWatcher | undefined;
   try {
     watcher = watch(path, guarded(wake, ignored));
@@ -49,8 +50,8 @@ function bellOn(path: string) {
   } catch {
     // no more watchers to be had: look more often instead
   }
-  const patience = watcher ? LOOK_MS : LOOK_UNWATCHED_MS;
-  return { wake, wait: () => wait(patience), close: () => watcher?.close() };
+  const longestMs = watcher ? LOOK_MS : LOOK_UNWATCHED_MS;
+  return { wake, wait: () => wait(longestMs), close: () => watcher?.close() };
 }
 
 /** The journal tells nothing any more that could be believed. */
@@ -70,30 +71,18 @@ function take(state: State, record: WorkerRecord): void {
     state.running.delete(record.end);
     state.ended += 1;
   } else if ('start' in record) state.running.add(record.start);
-  else if ('places' in record) state.obeyed = record.places;
+  else if ('slots' in record) state.obeyed = record.slots;
   else if ('worker' in record) state.worker = { pid: record.worker, started: record.started };
   else if ('finished' in record) state.finished = true;
-}
-
-/** The worker that last held the lock of a batch. */
-async function lockHolder(folder: string): Promise<ProcessHandle | undefined> {
-  const text = (await readEnd(join(folder, 'lock'), LONGEST_LOCK).catch(() => undefined))?.toString('utf8') ?? '';
-  const [, pid, started] = /^(\d{1,10}) (\d{1,20})$/.exec(text) ?? [];
-  return started === undefined ? undefined : { pid: Number(pid), started };
 }
 
 const lastLines = async (path: string) =>
   (await readEnd(path, LONGEST_WORDS).catch(() => undefined))?.toString('utf8').trim() ?? '';
 
-/** The command line of a worker ends with its folder; what is written about it may name any process. */
-async function isWorkerOf(folder: string, { pid }: ProcessHandle): Promise<boolean> {
-  return (await wordsOf(pid)).at(-1) === folder;
-}
-
 /** A worker whose journal says that it has finished, or says nothing that can be believed, and that goes on all the same. */
 async function endWorkers(host: Host, folder: string): Promise<void> {
-  const end = Date.now() + STOP_PATIENCE_MS;
-  await writeControl(folder, { places: 0, stop: true });
+  const end = Date.now() + LONGEST_STOP_MS;
+  await writeControl(folder, { slots: 0, stop: true });
   for (const worker of await processesWhere((words) => words.at(-1) === folder)) {
     await host.signal(worker, 'SIGUSR1');
     while (Date.now() < end && (await host.isAlive(worker))) await sleep(LOOK_UNWATCHED_MS);
@@ -101,18 +90,29 @@ async function endWorkers(host: Host, folder: string): Promise<void> {
   }
 }
 
-export function createLocalRunner({ host, places: number }: { host: Host; places: number }): LocalRunner {
-  const places = createPlaces(number);
+interface LocalOptions {
+  host: Host;
+  slots: number;
+  /** Where imports are to last. */
+  warmParents?: WarmParents | undefined;
+}
+
+export function createLocalRunner({ host, slots: total, warmParents }: LocalOptions): LocalRunner {
+  const slots = createSlots(total);
+  // when the service starts: later, the sources on the disk may be those of another version
+  workerArchive();
+
+  const warmParentFor = (batch: Batch) => (batch.warm ? warmParents?.folderFor(batch.command, batch) : undefined);
 
   async function run(batch: Batch, python: string, { onRecords, stop, leave, say }: Following) {
     const { folder } = batch;
-    if (!(await isWritten(folder))) await writeBatch(batch);
+    if (!(await isWritten(folder))) await writeBatch({ ...batch, warmParent: warmParentFor(batch) });
     const { largestOutput } = batch;
     const intake = createIntake({ has: (number) => number < batch.total, largestOutput });
     const journal = journalReader(join(folder, JOURNAL), intake);
     const state: State = { worker: undefined, running: new Set(), ended: 0, obeyed: 0, finished: false };
-    const { wake, wait, close } = bellOn(join(folder, JOURNAL));
-    const share = places.enter({ width: batch.width, total: batch.total, onChange: wake });
+    const { wake, wait, close } = wakeUpOn(join(folder, JOURNAL));
+    const share = slots.enter({ width: batch.width, total: batch.total, onChange: wake });
     let [startsInVain, told, stopTold, stopSince] = [0, -1, false, 0];
     let launched: ProcessHandle | undefined;
 
@@ -135,14 +135,14 @@ export function createLocalRunner({ host, places: number }: { host: Host; places
 
     async function tell(): Promise<void> {
       if (told === share.granted && stopTold === stop.aborted) return;
-      const control = { places: share.granted, stop: stop.aborted };
+      const control = { slots: share.granted, stop: stop.aborted };
       await writeControl(folder, control);
-      [told, stopTold] = [control.places, control.stop];
+      [told, stopTold] = [control.slots, control.stop];
       await signalWorker('SIGUSR1');
     }
 
     async function signalWorker(signal: NodeJS.Signals): Promise<void> {
-      if (state.worker && (await isWorkerOf(folder, state.worker))) await host.signal(state.worker, signal);
+      if (state.worker && (await worksWith(folder, state.worker))) await host.signal(state.worker, signal);
     }
 
     const workers = async () => [state.worker, launched, await lockHolder(folder)].filter((one) => one !== undefined);
@@ -154,17 +154,20 @@ export function createLocalRunner({ host, places: number }: { host: Host; places
       }
       startsInVain += 1;
       const output = join(folder, 'worker.log');
+      const worker = await writeWorker(folder);
+      // without one, the worker imports by itself
+      if (batch.warm) await warmParents?.ensure(python, batch.command, batch).catch(ignored);
       try {
-        launched = await host.launch([python, '-I', '-S', WORKER, folder], { cwd: '/', output, onExit: wake });
+        launched = await host.launch([python, '-I', '-S', worker, folder], { cwd: '/', output, onExit: wake });
       } catch (error) {
-        throw new RunnerProblem(`${python} could not be started: ${(error as Error).message}`);
+        throw new RunnerProblem(`${python} could not be started: ${(error as Error).message}`, { cause: error });
       }
     }
 
     async function hasWorker(): Promise<boolean> {
       // one that another process of the service started may not have written to the journal yet
       for (const worker of await workers()) {
-        if ((await host.isAlive(worker)) && (await isWorkerOf(folder, worker))) return true;
+        if ((await host.isAlive(worker)) && (await worksWith(folder, worker))) return true;
       }
       return false;
     }
@@ -174,7 +177,7 @@ export function createLocalRunner({ host, places: number }: { host: Host; places
     /** A worker that does not stop is ended; the next one settles what it left. */
     async function insist(): Promise<void> {
       stopSince ||= Date.now();
-      if (Date.now() - stopSince < STOP_PATIENCE_MS || !state.worker) return;
+      if (Date.now() - stopSince < LONGEST_STOP_MS || !state.worker) return;
       await signalWorker('SIGKILL');
       stopSince = Date.now();
     }
@@ -236,6 +239,8 @@ export function createLocalRunner({ host, places: number }: { host: Host; places
     with: (python) => ({
       run: (batch, following) => runOrEnd(batch, python, following),
       end: (folder) => end(folder, python),
+      importAhead: (commands, surroundings) =>
+        void warmParents?.importAhead(python, commands, surroundings).catch(ignored),
     }),
   };
 }

@@ -33,9 +33,12 @@ const Worker = z.object({
   worker: processNumber,
   started: ticks,
   boot: z.string().max(100),
+  time,
   host: name.catch('unknown'),
-  scheduler_job: jobId.nullish(),
+  /** In a job of a scheduler, and how often it has started that job again. */
+  scheduler_job_id: jobId.nullish(),
   array_job: jobId.nullish(),
+  restart: z.int().min(0).max(LARGEST_INTEGER).optional(),
 });
 
 const End = z.object({
@@ -44,10 +47,10 @@ const End = z.object({
   time,
   exit_code: z.int().min(0).max(255).nullable(),
   signal: z.int().min(1).max(128).nullable(),
-  cpu: z.number().min(0).max(1e12),
-  memory: bytes.nullable(),
+  cpu_seconds: z.number().min(0).max(1e12),
+  peak_memory_bytes: bytes.nullable(),
   out_of_memory: z.boolean(),
-  warnings: bytes.transform((number) => Math.min(number, LARGEST_INTEGER)),
+  num_warnings: bytes.transform((number) => Math.min(number, LARGEST_INTEGER)),
   log_bytes: bytes,
   output: z.string().nullable(),
   output_bytes: bytes,
@@ -57,7 +60,7 @@ const End = z.object({
   stopped: z.boolean(),
   lost: z.boolean(),
   tail: text(LONGEST_TAIL),
-  memory_limit: bytes.nullish(),
+  memory_limit_bytes: bytes.nullish(),
   /** The whole log, where it is short and comes along; in base64 where it is not text. */
   log: text(LONGEST_LOG).optional(),
   log64: text(LONGEST_LOG)
@@ -67,8 +70,10 @@ const End = z.object({
 
 const KINDS = {
   worker: Worker,
-  places: z.object({ places: z.int().min(0).max(LARGEST_INTEGER) }),
+  slots: z.object({ slots: z.int().min(0).max(LARGEST_INTEGER) }),
   stopping: z.object({ stopping: z.literal(true) }),
+  /** Python imports for all units before the first of them starts. */
+  importing: z.object({ importing: z.literal(true), time }),
   start: z.object({ start: unitNumber, time }),
   running: z.object({ running: unitNumber, pid: processNumber, started: ticks }),
   end: End,
@@ -89,7 +94,7 @@ export type ToldEnd = z.output<typeof End>;
 export interface UnitEnd extends Omit<ToldEnd, 'log' | 'log64'> {
   /** Where it ran, on a cluster. */
   node?: string | null;
-  scheduler_job?: number | null;
+  scheduler_job_id?: number | null;
   /** How the scheduler's job ended, where that ended the unit. */
   scheduler?: { kind: EndKind | 'gone'; words: string };
 }
@@ -98,11 +103,29 @@ interface UnitStart {
   start: number;
   time: number;
   node?: string | null;
-  scheduler_job?: number | null;
+  scheduler_job_id?: number | null;
 }
 
 /** What the job hears. */
 export type JournalRecord = Exclude<WorkerRecord, ToldEnd | { start: number }> | UnitStart | UnitEnd;
+
+/** Fields that workers which run since before an update of the service, and files from then, know by other names. */
+const EARLIER_NAMES: [earlier: string, now: string][] = [
+  ['places', 'slots'],
+  ['cpu', 'cpu_seconds'],
+  ['memory', 'peak_memory_bytes'],
+  ['warnings', 'num_warnings'],
+  ['memory_limit', 'memory_limit_bytes'],
+  ['scheduler_job', 'scheduler_job_id'],
+];
+
+export function withNamesOfNow<T extends object>(record: T): T {
+  const members = record as Record<string, unknown>;
+  for (const [earlier, now] of EARLIER_NAMES) {
+    if (Object.hasOwn(record, earlier) && !Object.hasOwn(record, now)) members[now] = members[earlier];
+  }
+  return record;
+}
 
 /** Undefined for a line that is none. */
 export function recordIn(line: string): WorkerRecord | undefined {
@@ -113,6 +136,7 @@ export function recordIn(line: string): WorkerRecord | undefined {
     return undefined;
   }
   if (typeof value !== 'object' || value === null) return undefined;
-  const kind = (Object.keys(KINDS) as (keyof typeof KINDS)[]).find((key) => Object.hasOwn(value, key));
-  return kind && KINDS[kind].safeParse(value).data;
+  const record = withNamesOfNow(value);
+  const kind = (Object.keys(KINDS) as (keyof typeof KINDS)[]).find((key) => Object.hasOwn(record, key));
+  return kind && KINDS[kind].safeParse(record).data;
 }

@@ -1,9 +1,14 @@
 /** What runs batches of units, wherever: on this machine or on a cluster. */
+import { ServiceError } from '@service/contract/errors';
+
 import type { Batch } from './batch.ts';
 import type { JournalRecord } from './records.ts';
+import type { Surroundings } from './warm-parents.ts';
 
 /** The units could not be run; the message is for the person who ran the job. */
-export class RunnerProblem extends Error {}
+export class RunnerProblem extends ServiceError {
+  readonly kind = 'runner-problem';
+}
 
 export interface Following {
   /** Called with what happened, in order; while it works, more is collected. */
@@ -25,4 +30,6 @@ export interface Runner {
   run(batch: Batch, following: Following): Promise<'finished' | 'left'>;
   /** Ends what is left of the batches in this folder. */
   end(folder: string): Promise<void>;
+  /** Begins to import what these commands will import, where that is of use. */
+  importAhead?(commands: string[][], surroundings: Surroundings): void;
 }

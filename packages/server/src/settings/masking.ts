@@ -1,6 +1,8 @@
 /** Settings as people may see them: every secret that is set shows as asterisks. */
-import { withoutCredentials } from './credentials.ts';
 import type { Settings } from './settings.ts';
+
+/** Addresses may hold credentials, which are for nobody's eyes: `https://me:secret@host` → `https://***@host`. */
+export const withoutCredentials = (text: string): string => text.replace(/:\/\/[^/\s]+@/g, '://***@');
 
 const MASK = '**********';
 const SECRETS = new Set([

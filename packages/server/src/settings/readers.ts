@@ -1,8 +1,18 @@
 /** Readers of single settings: each takes what was written, or nothing, and gives a typed value or refuses in one line. */
 import { readAbsolutePath, readEmail } from '@service/contract';
+import { ServiceError } from '@service/contract/errors';
 
 /** A setting that cannot be used; its message is the one line an operator sees. */
-export class SettingsError extends Error {}
+export class SettingsError extends ServiceError {
+  readonly kind = 'settings';
+  /** Of the web client, where it is not the service that cannot be started with it. */
+  readonly of: 'service' | 'web';
+
+  constructor(message: string, { of = 'service', ...options }: ErrorOptions & { of?: SettingsError['of'] } = {}) {
+    super(message, options);
+    this.of = of;
+  }
+}
 
 /** Reads one variable; `undefined` means that it is not set. */
 export type Read<T> = (written: string | undefined, name: string) => T;
@@ -128,4 +138,22 @@ export const variableNames: Read<string | null> = (written, name) => {
 export const packageIndex: Read<string | null> = (written, name) => {
   if (written === undefined || written === 'none') return written ?? null;
   return URL.canParse(written) ? written : refuse(name, 'the address of a package index, or none');
+};
+
+/** First parts of addresses that the API or the client has. */
+const TAKEN = ['api', 'auth', 'admin', 'docs', 'redoc', 'openapi.json', 'metrics', '_app', 'v2', 'alive', 'demo'];
+const TAKEN_BY_PAGES = ['healthcheck', 'help', 'profile', 'viewer-paths', 'favicon.ico'];
+const BASE_PATH = /^\/?[\w.~-]+(\/[\w.~-]+)*\/?$/;
+
+/** Where a part of the service answers, `/data/`; `none` where it is switched off; null when nobody said. */
+export const basePath: Read<string | null> = (written, name) => {
+  if (written === undefined || written === 'none') return written ?? null;
+  const path = written.trim();
+  const parts = path.split('/').filter((part) => part !== '');
+  if (!BASE_PATH.test(path) || parts.some((part) => /^\.+$/.test(part)))
+    return refuse(name, 'a path such as /data/, or none');
+  if ([...TAKEN, ...TAKEN_BY_PAGES].includes(parts[0]!.toLowerCase())) {
+    return refuse(name, `a path that the service does not use otherwise; /${parts[0]!} is taken`);
+  }
+  return `/${parts.join('/')}/`;
 };

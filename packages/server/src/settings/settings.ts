@@ -11,6 +11,7 @@ import { readEmail, RESOURCE_TYPES } from '@service/contract';
 import {
   absoluteFolder,
   anyText,
+  basePath,
   emailAddress,
   flag,
   integer,
@@ -66,6 +67,13 @@ const appReaders = (embedded: boolean) => ({
   SERVICE_ENABLE_TASK_GROUP_RESET: flag('false'),
   SERVICE_VIEWER_AUTHORIZATION_SCHEME: oneOf(['viewer-paths', 'users-folders', 'none'], 'viewer-paths'),
   SERVICE_VIEWER_BASE_FOLDER: absoluteFolder,
+  /** Unset: /data/ where pages are on the same port, else nowhere. */
+  SERVICE_DATA_BASE_PATH: basePath,
+  SERVICE_DATA_ORIGINS: origins,
+  SERVICE_PICTURES_SIZE: size(2048 * MEBIBYTE),
+  SERVICE_PICTURES_MEMORY: size(1024 * MEBIBYTE),
+  SERVICE_TABLES_SIZE: size(2048 * MEBIBYTE),
+  SERVICE_TABLES_MEMORY: size(768 * MEBIBYTE),
   SERVICE_MAX_BODY_SIZE: size(8 * MEBIBYTE),
   SERVICE_MAX_IMAGES_BODY_SIZE: size(128 * MEBIBYTE),
   SERVICE_MAX_UPLOAD_SIZE: size(512 * MEBIBYTE),
@@ -75,6 +83,8 @@ const appReaders = (embedded: boolean) => ({
   SERVICE_TRUSTED_ORIGINS: origins,
   SERVICE_PACKAGE_INDEX: packageIndex,
   SERVICE_MAX_NUM_THREADS: integer(12, 1),
+  SERVICE_WARM_IDLE_SECONDS: integer(600, 0),
+  SERVICE_WARM_MEMORY: size(4096 * MEBIBYTE),
   SERVICE_TASK_ENVIRONMENT: variableNames,
   SERVICE_MAX_UNITS_PER_TASK: integer(1_000_000, 1),
   SERVICE_MAX_OUTPUT_SIZE: size(16 * MEBIBYTE),
@@ -91,6 +101,7 @@ const databaseReaders = {
   POSTGRES_PORT: integer(5432, 0),
   POSTGRES_DB: someText(null),
   SERVICE_DATABASE_CONNECTIONS: integer(10, 1),
+  SERVICE_NAMED_STATEMENTS: flag('true'),
   SERVICE_MAX_STATEMENT_TIME: timeLimit(60),
 };
 

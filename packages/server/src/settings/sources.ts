@@ -15,12 +15,13 @@ type Variables = Record<string, string | undefined>;
 
 const ENV_FILES = ['.service_server.env', '.fractal_server.env'];
 
+/** The variables of a file; of none where there is no such file. */
 function readEnvFile(path: string): Variables {
   try {
     return parseEnv(readFileSync(path, 'utf8'));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
-    throw new SettingsError(`The settings file ${path} cannot be read: ${(error as Error).message}`);
+    throw new SettingsError(`The settings file ${path} cannot be read: ${(error as Error).message}`, { cause: error });
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * What can be done with a task group: collect, deactivate, reactivate, reset, delete.
  *
- * Each can begin again at any point, after a crash or when the place was away. In the end the activity is OK or failed, and
+ * Each can begin again at any point, after a crash or when the host was away. In the end the activity is OK or failed, and
  * the folder and the `active` flag tell the truth: an environment is moved aside before it is removed, and a task group is
  * gone only after its files are. What starts over leaves everything as it is.
  */
@@ -9,7 +9,7 @@ import { basename, dirname, join } from 'node:path';
 
 import type { Database } from '../db/index.ts';
 import { HostAway } from '../hosts/index.ts';
-import { isShared, type Place } from './place.ts';
+import { type InstallSite, isShared } from './install-site.ts';
 import {
   BUILD_STEPS,
   buildGroup,
@@ -19,19 +19,18 @@ import {
   removalProblem,
 } from './procedures/index.ts';
 import { freeze } from './procedures/inspect.ts';
-import { makeReadable, makeReadableFolder } from './procedures/readable.ts';
-import { type Run, StepFailed } from './procedures/run.ts';
+import { type ProcedureRun, StepFailed } from './procedures/procedure-run.ts';
 import * as store from './store/lifecycle.ts';
 import { insertTasks } from './store/tasks.ts';
 
 const ID_FILE = 'fractal_task_group_id.txt';
 
-export interface Job {
+export interface ActivityContext {
   db: Database;
-  run: Run;
+  run: ProcedureRun;
   activity: store.ActivityAtWork;
   group: store.GroupAtWork;
-  place: Place;
+  site: InstallSite;
   /** An earlier attempt may have done a part already. */
   again: boolean;
   /** True for errors after which all of it is done once more, so that nothing is settled yet. */
@@ -48,13 +47,13 @@ const STEPS: Record<Action, (group: store.GroupAtWork) => string[]> = {
   delete: () => ['remove files'],
 };
 
-export function stepsOf(action: Action, group: store.GroupAtWork, resource: Place['resource']): string[] {
+export function stepsOf(action: Action, group: store.GroupAtWork, resource: InstallSite['resource']): string[] {
   const makes = action === 'collect' || action === 'reset' || action === 'reactivate';
   return [...STEPS[action](group), ...(makes && isShared(resource) ? ['permissions'] : [])];
 }
 
 /** Moves a folder aside, which happens at once or not at all, and then removes it at leisure. */
-async function removeAside({ run, activity, startsOver }: Job, folder: string): Promise<void> {
+async function removeAside({ run, activity, startsOver }: ActivityContext, folder: string): Promise<void> {
   const aside = join(dirname(folder), `.removed-${basename(folder)}-${activity.id}`);
   const removal = () =>
     run.host.remove(aside).catch((error: Error) => {
@@ -69,7 +68,7 @@ async function removeAside({ run, activity, startsOver }: Job, folder: string): 
 }
 
 /** After a failure: nothing half-done stays. */
-async function clear({ run, startsOver }: Job, ...folders: string[]): Promise<void> {
+async function clear({ run, startsOver }: ActivityContext, ...folders: string[]): Promise<void> {
   for (const folder of folders) {
     await run.host.remove(folder).catch((late: Error) => {
       if (startsOver(late)) throw late;
@@ -78,8 +77,19 @@ async function clear({ run, startsOver }: Job, ...folders: string[]): Promise<vo
   }
 }
 
+/**
+ * The folders of the package and of its owner, where nothing is left in them. `rmdir` removes no folder that has something,
+ * whoever put it there a moment ago.
+ */
+async function removeEmptyFolders({ run, startsOver }: ActivityContext, path: string): Promise<void> {
+  const [ofPackage, ofOwner] = [dirname(path), dirname(dirname(path))];
+  await run.host.run(['rmdir', ofPackage, ofOwner], { cwd: '/' }).catch((error: Error) => {
+    if (startsOver(error)) throw error;
+  });
+}
+
 /** True for a folder that an earlier attempt of this very collection made. */
-async function isOurs({ run, group }: Job): Promise<boolean> {
+async function isOurs({ run, group }: ActivityContext): Promise<boolean> {
   const text = await run.host.readText(join(group.path!, ID_FILE)).catch((error: unknown) => {
     if (error instanceof HostAway) throw error;
     return '';
@@ -87,27 +97,36 @@ async function isOurs({ run, group }: Job): Promise<boolean> {
   return text.trim() === String(group.id);
 }
 
-async function letOthersRead({ run, group, place }: Job): Promise<void> {
-  if (isShared(place.resource)) await run.step('permissions', () => makeReadable(run, group.path!));
+/** Makes a folder, and those above it that are missing, with mode 0755. */
+const makeReadableFolder = async (run: ProcedureRun, path: string): Promise<void> =>
+  void (await run.command(['install', '--directory', '--mode=755', path]));
+
+/** Everybody may read what is there, and run what its owner may run. */
+const makeReadable = async (run: ProcedureRun, path: string): Promise<void> =>
+  void (await run.command(['chmod', '-R', 'u=rwX,go=rX', path]));
+
+/** Whatever the umask of whoever makes them: on a cluster the jobs of many people use one environment. */
+async function letOthersRead({ run, group, site }: ActivityContext): Promise<void> {
+  if (isShared(site.resource)) await run.step('permissions', () => makeReadable(run, group.path!));
 }
 
 /** Where a new folder gets its id before it has its name, so that a folder without one is somebody else's. */
 const draftOf = (group: store.GroupAtWork) => join(dirname(group.path!), `.new-${group.id}`);
 
-async function makeGroupFolder({ run, group, place }: Job): Promise<void> {
+async function makeGroupFolder({ run, group, site }: ActivityContext): Promise<void> {
   const draft = draftOf(group);
   await run.host.remove(draft);
-  if (isShared(place.resource)) await makeReadableFolder(run, draft);
+  if (isShared(site.resource)) await makeReadableFolder(run, draft);
   else await run.host.makeFolder(draft);
   await run.host.writeText(join(draft, ID_FILE), String(group.id));
   await run.host.rename(draft, group.path!);
 }
 
-async function collect(job: Job): Promise<void> {
-  const { db, run, activity, group, place } = job;
+async function collect(context: ActivityContext): Promise<void> {
+  const { db, run, activity, group, site } = context;
   const path = group.path!;
   if ((await run.host.kindOf(path)) !== undefined) {
-    if (!(await isOurs(job))) {
+    if (!(await isOurs(context))) {
       const problem = `The folder ${path} is there already and belongs to something else. Remove it and collect again.`;
       await run.fail(problem);
       await failCollection(db, activity, group);
@@ -119,21 +138,22 @@ async function collect(job: Job): Promise<void> {
     const upload = activity.request['upload'] as string | undefined;
     const archive_path = upload === undefined ? null : join(path, basename(upload));
     await run.step('folder', async () => {
-      await makeGroupFolder(job);
+      await makeGroupFolder(context);
       if (upload !== undefined) await run.host.bring(upload, archive_path!);
     });
-    const built = await buildGroup(run, { ...group, archive_path }, place, {
+    const built = await buildGroup(run, { ...group, archive_path }, site, {
       frozen: activity.request['use_pixi_lockfile'] !== false,
     });
-    await letOthersRead(job);
+    await letOthersRead(context);
     await db.transaction().execute(async (trx) => {
       await insertTasks(trx, group.id, built.tasks);
       await store.updateGroup(trx, group.id, { env_info: built.env_info, archive_path });
       await store.settleActivity(trx, activity.id, 'OK');
     });
   } catch (error) {
-    if (job.startsOver(error)) throw error;
-    await clear(job, draftOf(group), path);
+    if (context.startsOver(error)) throw error;
+    await clear(context, draftOf(group), path);
+    await removeEmptyFolders(context, path);
     await failCollection(db, activity, group);
     throw error;
   }
@@ -148,7 +168,7 @@ async function failCollection(db: Database, activity: store.ActivityAtWork, grou
 }
 
 async function settle(
-  { db, group, activity }: Pick<Job, 'db' | 'group' | 'activity'>,
+  { db, group, activity }: Pick<ActivityContext, 'db' | 'group' | 'activity'>,
   status: 'OK' | 'failed',
   changes: Parameters<typeof store.updateGroup>[2],
 ): Promise<void> {
@@ -159,14 +179,14 @@ async function settle(
 }
 
 /** As far as can be seen: what cannot be looked at counts as it was. */
-const isThere = ({ run }: Job, folder: string): Promise<boolean> =>
+const isThere = ({ run }: ActivityContext, folder: string): Promise<boolean> =>
   run.host.kindOf(folder).then(
     (kind) => kind !== undefined,
     () => true,
   );
 
-async function deactivate(job: Job): Promise<void> {
-  const { db, run, group, again } = job;
+async function deactivate(context: ActivityContext): Promise<void> {
+  const { db, run, group, again } = context;
   const folder = environmentFolder(group);
   const there = (await run.host.kindOf(folder)) !== undefined;
   try {
@@ -181,22 +201,22 @@ async function deactivate(job: Job): Promise<void> {
         if (problem !== undefined) throw new StepFailed(problem);
       });
     }
-    await run.step('remove environment', () => removeAside(job, folder));
-    await settle(job, 'OK', { active: false });
+    await run.step('remove environment', () => removeAside(context, folder));
+    await settle(context, 'OK', { active: false });
   } catch (error) {
-    if (job.startsOver(error)) throw error;
-    await settle(job, 'failed', { active: await isThere(job, folder) });
+    if (context.startsOver(error)) throw error;
+    await settle(context, 'failed', { active: await isThere(context, folder) });
     throw error;
   }
 }
 
-async function reactivate(job: Job): Promise<void> {
-  const { db, run, activity, group, place } = job;
+async function reactivate(context: ActivityContext): Promise<void> {
+  const { db, run, activity, group, site } = context;
   const folder = environmentFolder(group);
   if ((await run.host.kindOf(folder)) !== undefined && activity.request['begun'] !== true) {
     const problem = `There is something at ${folder} already. Remove it and reactivate again.`;
     await run.fail(problem);
-    await settle(job, 'failed', { active: false });
+    await settle(context, 'failed', { active: false });
     throw new StepFailed(problem);
   }
   try {
@@ -205,24 +225,24 @@ async function reactivate(job: Job): Promise<void> {
       await store.markBegun(db, activity.id);
       await run.host.remove(folder);
     });
-    await rebuildGroup(run, group, place);
-    await letOthersRead(job);
-    await settle(job, 'OK', { active: true });
+    await rebuildGroup(run, group, site);
+    await letOthersRead(context);
+    await settle(context, 'OK', { active: true });
   } catch (error) {
-    if (job.startsOver(error)) throw error;
-    await clear(job, folder);
-    await settle(job, 'failed', { active: false });
+    if (context.startsOver(error)) throw error;
+    await clear(context, folder);
+    await settle(context, 'failed', { active: false });
     throw error;
   }
 }
 
-async function reset(job: Job): Promise<void> {
-  const { db, run, group, activity, place } = job;
+async function reset(context: ActivityContext): Promise<void> {
+  const { db, run, group, activity, site } = context;
   const folder = environmentFolder(group);
   try {
-    await run.step('folder', () => removeAside(job, folder));
-    const built = await buildGroup(run, group, place, { frozen: activity.request['use_pixi_lockfile'] === true });
-    await letOthersRead(job);
+    await run.step('folder', () => removeAside(context, folder));
+    const built = await buildGroup(run, group, site, { frozen: activity.request['use_pixi_lockfile'] === true });
+    await letOthersRead(context);
     await db.transaction().execute(async (trx) => {
       // another Python means other folders: the tasks keep their ids and get the new commands
       await store.replaceTasks(trx, group.id, built.tasks);
@@ -230,38 +250,39 @@ async function reset(job: Job): Promise<void> {
       await store.settleActivity(trx, activity.id, 'OK');
     });
   } catch (error) {
-    if (job.startsOver(error)) throw error;
-    await clear(job, folder);
-    await settle(job, 'failed', { active: false });
+    if (context.startsOver(error)) throw error;
+    await clear(context, folder);
+    await settle(context, 'failed', { active: false });
     throw error;
   }
 }
 
-async function remove(job: Job): Promise<void> {
-  const { db, run, group, activity } = job;
+async function remove(context: ActivityContext): Promise<void> {
+  const { db, run, group, activity } = context;
   const { path } = group;
   try {
     await run.step('remove files', async () => {
       if (path === null) return;
       // a folder with another id in it is not this group's
-      if ((await run.host.kindOf(join(path, ID_FILE))) === 'file' && !(await isOurs(job))) {
+      if ((await run.host.kindOf(join(path, ID_FILE))) === 'file' && !(await isOurs(context))) {
         throw new StepFailed(`The folder ${path} belongs to another task group.`);
       }
-      await removeAside(job, path);
+      await removeAside(context, path);
+      await removeEmptyFolders(context, path);
     });
     await db.transaction().execute(async (trx) => {
       await store.settleActivity(trx, activity.id, 'OK');
       await store.deleteGroup(trx, group.id);
     });
   } catch (error) {
-    if (job.startsOver(error)) throw error;
-    const gone = path !== null && !(await isThere(job, path));
-    await settle(job, 'failed', gone ? { active: false } : {});
+    if (context.startsOver(error)) throw error;
+    const gone = path !== null && !(await isThere(context, path));
+    await settle(context, 'failed', gone ? { active: false } : {});
     throw error;
   }
 }
 
-export const ACTIONS: Record<Action, (job: Job) => Promise<void>> = {
+export const ACTIONS: Record<Action, (context: ActivityContext) => Promise<void>> = {
   collect,
   deactivate,
   reactivate,
@@ -270,9 +291,9 @@ export const ACTIONS: Record<Action, (job: Job) => Promise<void>> = {
 };
 
 /** For what failed before anything was done: nobody could sign in, or look. */
-export async function settleAsFailed(job: Pick<Job, 'db' | 'activity' | 'group'>): Promise<void> {
-  const { db, activity, group } = job;
+export async function settleAsFailed(context: Pick<ActivityContext, 'db' | 'activity' | 'group'>): Promise<void> {
+  const { db, activity, group } = context;
   if (activity.action === 'collect') return failCollection(db, activity, group);
   const changes = { deactivate: { active: true }, reactivate: { active: false }, reset: { active: false }, delete: {} };
-  await settle(job, 'failed', changes[activity.action]);
+  await settle(context, 'failed', changes[activity.action]);
 }

@@ -1,8 +1,8 @@
 /**
  * Carries out what was asked for with a task group, in the background.
  *
- * A process can be killed at any moment, and a place that is reached by SSH can be away; then this begins again, ends what
- * the earlier attempt left running, and starts over. A place that stays away fails the activity in the end.
+ * A process can be killed at any moment, and a host that is reached by SSH can be away; then this begins again, ends what
+ * the earlier attempt left running, and starts over. A host that stays away fails the activity in the end.
  */
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -13,19 +13,28 @@ import { findProfileOf, findResource } from '../accounts/index.ts';
 import type { Database } from '../db/index.ts';
 import { HostAway, localHost } from '../hosts/index.ts';
 import type { Handler, WorkContext } from '../queue/index.ts';
-import { ACTIONS, type Job, settleAsFailed, stepsOf } from './actions.ts';
-import { type HostFor, isFar, type Place, signInProblem, slurmConfigOf, toolsFolder } from './place.ts';
-import { createRun, type Run, StepFailed } from './procedures/run.ts';
+import { ACTIONS, type ActivityContext, settleAsFailed, stepsOf } from './actions.ts';
+import {
+  type HostFor,
+  type InstallSite,
+  isFar,
+  signInProblem,
+  slurmConfigOf,
+  type SlurmFor,
+  toolsFolder,
+} from './install-site.ts';
+import { createProcedureRun, type ProcedureRun, StepFailed } from './procedures/procedure-run.ts';
 import { cancelEarlier } from './procedures/slurm-job.ts';
-import { jobName } from './procedures/slurm-step.ts';
+import { jobName } from './procedures/slurm-script.ts';
 import * as store from './store/lifecycle.ts';
 
-export interface WorkParts {
+export interface ActivityParts {
   db: Database;
   dataDir: string;
   packageIndex: string | null;
   /** For resources that are reached by SSH. */
   hostFor?: HostFor;
+  slurmFor?: SlurmFor;
 }
 
 /** Slurm is asked no more often than this. */
@@ -39,28 +48,29 @@ interface Subject {
 }
 
 /** Far away when files are there; a task group without files needs no machine. */
-const isFarWork = ({ group, resource }: Subject) => isFar(resource) && group.path !== null;
+const hasFilesFarAway = ({ group, resource }: Subject) => isFar(resource) && group.path !== null;
 
 /** Why there is no way to its files, in words. */
-const wayProblem = (parts: WorkParts, subject: Subject): string | undefined => {
-  if (!isFarWork(subject)) return undefined;
+const accessProblem = (parts: ActivityParts, subject: Subject): string | undefined => {
+  if (!hasFilesFarAway(subject)) return undefined;
   return parts.hostFor
     ? signInProblem(subject.resource, subject.profile)
     : 'This service does not reach machines by SSH.';
 };
 
-function placeOf(parts: WorkParts, subject: Subject, signal: AbortSignal): Place {
+function installSiteOf(parts: ActivityParts, subject: Subject, signal: AbortSignal): InstallSite {
   const { activity, group, resource, profile } = subject;
   const config = slurmConfigOf(resource);
-  const far = isFarWork(subject);
+  const far = hasFilesFarAway(subject);
   return {
     resource,
     toolsDir: far ? toolsFolder(resource, profile, parts.dataDir) : parts.dataDir,
     packageIndex: parts.packageIndex,
     pixiCacheDir: profile?.pixi_cache_dir ?? null,
     slurm:
-      config && far && group.origin === 'pixi'
+      config && far && group.origin === 'pixi' && parts.slurmFor
         ? {
+            client: parts.slurmFor(resource, profile!),
             config,
             name: jobName(activity),
             folder: join(group.path!, 'scripts'),
@@ -73,10 +83,15 @@ function placeOf(parts: WorkParts, subject: Subject, signal: AbortSignal): Place
 }
 
 /** Signs in, and ends what an earlier attempt left running. */
-async function begin(run: Run, place: Place, far: boolean, { attempt, leftOver }: WorkContext): Promise<void> {
+async function begin(
+  run: ProcedureRun,
+  site: InstallSite,
+  far: boolean,
+  { attempt, leftOver }: WorkContext,
+): Promise<void> {
   const toEnd = async () => {
     if (leftOver && (await run.host.endLeftOver(leftOver))) run.say('Ended a command that was still running');
-    if (attempt > 1 && place.slurm) await cancelEarlier(run, place.slurm);
+    if (attempt > 1 && site.slurm) await cancelEarlier(run, site.slurm);
   };
   if (!far) return toEnd();
   await run.step('connect', async () => {
@@ -95,19 +110,19 @@ async function subjectOf(db: Database, activity: store.ActivityAtWork): Promise<
 }
 
 async function carryOut(
-  parts: WorkParts,
+  parts: ActivityParts,
   activity: store.ActivityAtWork,
-  context: WorkContext,
+  work: WorkContext,
 ): Promise<'unfinished' | undefined> {
   const { db } = parts;
-  const { attempt, remember, last, signal } = context;
+  const { attempt, remember, last, signal } = work;
   const subject = await subjectOf(db, activity);
   if (!subject) return void (await store.settleActivity(db, activity.id, 'failed'));
   const { group, resource, profile } = subject;
-  const far = isFarWork(subject);
-  const problem = wayProblem(parts, subject);
+  const far = hasFilesFarAway(subject);
+  const problem = accessProblem(parts, subject);
   const startsOver = (error: unknown) => signal.aborted || (!last && error instanceof HostAway && !error.needsPerson);
-  const run = createRun({
+  const run = createProcedureRun({
     host: far && problem === undefined ? parts.hostFor!(resource, profile!) : localHost,
     name: activity.action,
     steps: [...(far ? ['connect'] : []), ...stepsOf(activity.action, group, resource)],
@@ -119,12 +134,12 @@ async function carryOut(
   if (attempt > 1)
     run.say(`The service${far ? ' or its connection' : ''} was interrupted; this starts over`, 'WARNING');
   await store.setOngoing(db, activity.id);
-  const job: Omit<Job, 'place'> = { db, run, activity, group, again: attempt > 1, startsOver };
+  const context: Omit<ActivityContext, 'site'> = { db, run, activity, group, again: attempt > 1, startsOver };
   try {
     if (problem !== undefined) throw new StepFailed(problem);
-    const place = placeOf(parts, subject, signal);
-    await begin(run, place, far, context);
-    await ACTIONS[activity.action]({ ...job, place });
+    const site = installSiteOf(parts, subject, signal);
+    await begin(run, site, far, work);
+    await ACTIONS[activity.action]({ ...context, site });
     await run.close();
   } catch (error) {
     const { message } = error as Error;
@@ -135,19 +150,19 @@ async function carryOut(
       throw error;
     }
     await run.close(message);
-    await requireOutcome(job);
+    await requireOutcome(context);
   }
   return undefined;
 }
 
 /** What failed before anything was done is settled here; when the database does not take it, all of it is tried again. */
-async function requireOutcome(job: Omit<Job, 'place'>): Promise<void> {
-  const now = await store.findActivityAtWork(job.db, job.activity.id);
-  if (now && !isSettled(now)) await settleAsFailed(job);
+async function requireOutcome(context: Omit<ActivityContext, 'site'>): Promise<void> {
+  const now = await store.findActivityAtWork(context.db, context.activity.id);
+  if (now && !isSettled(now)) await settleAsFailed(context);
 }
 
 /** The handler of activities for the queue. */
-export function activityHandler(parts: WorkParts): Handler {
+export function activityHandler(parts: ActivityParts): Handler {
   return async (activityId, context) => {
     const activity = await store.findActivityAtWork(parts.db, activityId);
     if (!activity) return;

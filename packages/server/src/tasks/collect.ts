@@ -31,7 +31,7 @@ import {
   wheelNameParts,
   extrasProblem,
 } from './package-names.ts';
-import { baseFolder, isFar } from './place.ts';
+import { baseFolder, isFar } from './install-site.ts';
 import * as store from './store/lifecycle.ts';
 import { explainDuplicate } from './store/task-groups.ts';
 import { chooseUserGroup, type Visibility } from './visibility.ts';

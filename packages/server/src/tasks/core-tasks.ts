@@ -2,6 +2,8 @@
  * Core tasks: the ones that a site recommends. Of tasks with the same name, package, version and resource at most one is
  * a core task; changes wait for each other, so that two at once cannot make two.
  */
+import { ServiceError } from '@service/contract/errors';
+
 import { type Entry, record } from '../audit/index.ts';
 import type { Database } from '../db/index.ts';
 import { type Origin, refuse } from '../http/index.ts';
@@ -60,19 +62,21 @@ export async function setGroupCore(db: Database, by: Origin, groupId: number, is
 }
 
 /** A rule that the wanted core tasks would break; the message is for the operator. */
-export class CoreTaskConflict extends Error {}
+export class CoreTaskConflict extends ServiceError {
+  readonly kind = 'core-task-conflict';
+}
 
 /** Makes the tasks with these names core tasks, where they are installed, and all others normal ones. */
 export const syncCoreTasks = (
   db: Database,
   by: Origin,
-  places: store.Place[],
+  pairs: store.ResourceAndGroup[],
   triples: store.Triple[],
 ): Promise<void> =>
   db.transaction().execute(async (trx) => {
     await store.holdCoreTasks(trx);
     const before = await store.coreTasks(trx);
-    const wanted = await store.tasksNamed(trx, places, triples);
+    const wanted = await store.tasksNamed(trx, pairs, triples);
     await store.setCore(
       trx,
       before.map((task) => task.id),

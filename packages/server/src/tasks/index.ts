@@ -1,5 +1,6 @@
 export { activityHandler } from './carry-out.ts';
 export { CoreTaskConflict, syncCoreTasks } from './core-tasks.ts';
+export { createLookups } from './lookups.ts';
 export { adminTaskRoutes } from './routes/admin.ts';
 export { lifecycleRoutes } from './routes/lifecycle.ts';
 export { taskRoutes } from './routes/tasks.ts';

@@ -1,5 +1,5 @@
-/** Asks for something to be done with a task group; refused while something else is done with it. */
-import type { Activity, Resource, ResetPip } from '@service/contract';
+/** Asks for something to be done with a task group, refused while something else is done with it; and reads what was done. */
+import type { Activity, ResetPip, Resource, User } from '@service/contract';
 
 import { findProfileOf, findResource } from '../accounts/index.ts';
 import { record } from '../audit/index.ts';
@@ -7,9 +7,10 @@ import { brokenConstraint, type Database } from '../db/index.ts';
 import { type Origin, refuse } from '../http/index.ts';
 import type { Queue } from '../queue/index.ts';
 import { VERSION } from '../version.ts';
-import { logLine } from './activity-log.ts';
+import { isFar, signInProblem } from './install-site.ts';
 import { extrasProblem, pinsProblem } from './package-names.ts';
-import { isFar, signInProblem } from './place.ts';
+import { logLine } from './procedures/procedure-run.ts';
+import { findActivity } from './store/activities.ts';
 import * as store from './store/lifecycle.ts';
 
 export interface LifecycleParts {
@@ -172,3 +173,13 @@ export const resetPixi = (
       return { use_pixi_lockfile: body.use_pixi_lockfile };
     },
   });
+
+/** Each person sees their own. */
+export async function readActivity(db: Database, user: User, activityId: number): Promise<Activity> {
+  const activity = await findActivity(db, activityId);
+  if (!activity) throw refuse(404, 'There is no task group activity with this id.');
+  if (activity.user_id !== user.id) {
+    throw refuse(403, 'This activity belongs to the owner of another task group. You can read your own activities.');
+  }
+  return activity;
+}

@@ -4,15 +4,27 @@
  *     task_list.3.executable_parallel: Remove line breaks and characters with a meaning for shells.
  */
 import { commandProblem, inferredType, Manifest, type ManifestTask, normalisePath, readValue } from '@service/contract';
+import { ServiceError } from '@service/contract/errors';
 
 import { parseJsonBody, unstorableText } from '../http/index.ts';
 import type { NewTask } from './store/tasks.ts';
 
-/** A manifest that reads well and still cannot become tasks; the message is for the person who collects it. */
-export class ManifestProblem extends Error {}
+/** Where in a manifest something is. */
+type Loc = (string | number)[];
 
-const at = (place: (string | number)[], message: string) =>
-  `${place.join('.') || 'the manifest'}: ${message.replace(/^Value error, /, '')}`;
+/** A manifest that reads well and still cannot become tasks; the message is for the person who collects it. */
+export class ManifestProblem extends ServiceError {
+  readonly kind = 'manifest-problem';
+  readonly loc: Loc;
+
+  constructor(loc: Loc, message: string) {
+    super(at(loc, message));
+    this.loc = loc;
+  }
+}
+
+const at = (loc: Loc, message: string) =>
+  `${loc.join('.') || 'the manifest'}: ${message.replace(/^Value error, /, '')}`;
 
 /** Reads the text of a manifest file. */
 export function readManifest(text: string): { manifest: Manifest } | { problem: string } {
@@ -40,12 +52,12 @@ export interface InstalledPackage {
 /** Commands are split as a shell splits words, so a path with a space in it needs quotes. */
 const word = (path: string) => (/[\s'"]/.test(path) ? `'${path.replaceAll("'", `'"'"'`)}'` : path);
 
-function commandOf(executable: string | null, { python, packageRoot }: InstalledPackage, place: (string | number)[]) {
+function commandOf(executable: string | null, { python, packageRoot }: InstalledPackage, loc: Loc) {
   if (executable === null) return null;
-  if (executable.trim() === '') throw new ManifestProblem(at(place, 'Name a file of the package.'));
+  if (executable.trim() === '') throw new ManifestProblem(loc, 'Name a file of the package.');
   const path = normalisePath(executable.startsWith('/') ? executable : `${packageRoot}/${executable}`);
   const problem = commandProblem(`${python} ${path}`);
-  if (problem !== undefined) throw new ManifestProblem(at(place, `${problem} The command would be: ${python} ${path}`));
+  if (problem !== undefined) throw new ManifestProblem(loc, `${problem} The command would be: ${python} ${path}`);
   return `${word(python)} ${word(path)}`;
 }
 

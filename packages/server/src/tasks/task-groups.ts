@@ -7,7 +7,7 @@ import { brokenConstraint, type Database } from '../db/index.ts';
 import { compareVersions } from '../engine/pep440.ts';
 import { type Acting, type Origin, refuse } from '../http/index.ts';
 import * as store from './store/task-groups.ts';
-import { type Executor, slimTasksOfGroups, tasksOfGroups } from './store/tasks.ts';
+import { type Executor, tasksOfGroups } from './store/tasks.ts';
 import { preferred } from './visibility.ts';
 
 const NO_TASK_GROUP = 'There is no task group with this id.';
@@ -56,22 +56,18 @@ export async function listTaskGroups(
   { only_active, only_owner, all_groups }: ListQuery,
   defaultGroup: string | null,
 ): Promise<[string, TaskGroupSlim[]][]> {
-  const defaultGroupId = await requireDefaultGroup(db, defaultGroup);
-  const rows = await store.listTaskGroups(db, user, { active: only_active, owner: only_owner });
+  const rows = await store.listTaskGroups(db, user, { active: only_active, owner: only_owner, defaultGroup });
+  const defaultGroupId = rows[0]?.default_group_id ?? (await requireDefaultGroup(db, defaultGroup));
   const kept = all_groups
     ? rows
     : [...Map.groupBy(rows, (row) => JSON.stringify([row.pkg_name, row.version])).values()].map((equal) =>
         preferred(equal, user, defaultGroupId),
       );
-  const tasks = await slimTasksOfGroups(
-    db,
-    kept.map((row) => row.id),
-  );
   return [...Map.groupBy(kept, (row) => row.pkg_name)].map(([pkg_name, versions]) => [
     pkg_name,
     versions
       .toSorted((one, other) => compareVersions(other.version, one.version))
-      .map((row) => shown(row, tasks.get(row.id) ?? [])),
+      .map((row) => shown(row, row.task_list)),
   ]);
 }
 

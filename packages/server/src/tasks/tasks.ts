@@ -2,8 +2,9 @@
 import { inferredType, type Task, type TaskCreate, type TaskUpdate, type User } from '@service/contract';
 
 import { usableProfile } from '../accounts/index.ts';
+import { changes, ifChanged, record } from '../audit/index.ts';
 import type { Database } from '../db/index.ts';
-import { refuse } from '../http/index.ts';
+import { type Acting, refuse } from '../http/index.ts';
 import { insertTaskGroup } from './store/task-groups.ts';
 import * as store from './store/tasks.ts';
 import { orDuplicate } from './task-groups.ts';
@@ -81,8 +82,11 @@ export async function createTask(
 
 const OF_THE_PACKAGE = ['command_non_parallel', 'command_parallel', 'input_types', 'output_types'] as const;
 
-export async function updateTask(db: Database, user: User, taskId: number, change: TaskUpdate): Promise<Task> {
-  const found = await find(db, user, taskId);
+const COMMANDS = ['command_non_parallel', 'command_parallel'] as const;
+
+/** Others may run the task, so that new commands are written down. */
+export async function updateTask(db: Database, by: Acting, taskId: number, change: TaskUpdate): Promise<Task> {
+  const found = await find(db, by.user, taskId);
   if (!found.isOwner) throw refuse(403, `Only the owner, ${found.owner_email}, can change this task.`);
   requireOwnResource(found);
   const fixed = found.origin === 'other' ? undefined : OF_THE_PACKAGE.find((name) => change[name] !== undefined);
@@ -95,7 +99,12 @@ export async function updateTask(db: Database, user: User, taskId: number, chang
     throw refuse(422, 'A parallel task has no command_non_parallel. Leave it out.');
   }
   const { tags, ...rest } = change;
-  const changed = await store.updateTask(db, taskId, { ...rest, ...(tags === undefined ? {} : { tags: tags ?? [] }) });
-  if (!changed) throw refuse(404, 'There is no task with this id.');
-  return changed;
+  return db.transaction().execute(async (trx) => {
+    const wanted = { ...rest, ...(tags === undefined ? {} : { tags: tags ?? [] }) };
+    const changed = await store.updateTask(trx, taskId, wanted);
+    if (!changed) throw refuse(404, 'There is no task with this id.');
+    const details = changes(found.task, changed, COMMANDS);
+    await record(trx, by, ifChanged('task.update', ['task', taskId, changed.name], details));
+    return changed;
+  });
 }

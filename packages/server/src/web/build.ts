@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
 import { guarded, ignored } from '../guard.ts';
-import { buildNamed, currentBuild, hashOf, makeCurrent, placeOf, publish, tidy, UNFINISHED } from './builds.ts';
+import { buildNamed, buildsFolder, currentBuild, hashOf, makeCurrent, publish, tidy, UNFINISHED } from './builds.ts';
 import { alone } from './claim.ts';
 
 export const WEB = join(import.meta.dirname, '../../../web');
@@ -55,7 +55,7 @@ async function build(folder: string, vite: string, signal?: AbortSignal): Promis
   if (ready !== undefined) return ready;
   const before = currentBuild(folder);
   const unfinished = hash + UNFINISHED;
-  await runVite(vite, folder, join(placeOf(folder), unfinished), signal);
+  await runVite(vite, folder, join(buildsFolder(folder), unfinished), signal);
   // when something was changed meanwhile, nobody knows what is in it: good for now, but never found again by its name
   const steady = hashOf(folder) === hash;
   const made = publish(folder, unfinished, steady ? hash : `${hash}-${Date.now().toString(36)}`);

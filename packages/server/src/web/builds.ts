@@ -21,7 +21,7 @@ const SOURCES = [
 const NAME = /^[0-9a-f]{16}(-\w+)?$/;
 export const UNFINISHED = '.part';
 
-export const placeOf = (folder: string) => join(folder, 'build');
+export const buildsFolder = (folder: string) => join(folder, 'build');
 
 export function hashOf(folder: string): string {
   const hash = createHash('sha256');
@@ -36,14 +36,14 @@ export function hashOf(folder: string): string {
 
 /** The folder of this name, if it is there. */
 export function buildNamed(folder: string, name: string): string | undefined {
-  const build = join(placeOf(folder), name);
+  const build = join(buildsFolder(folder), name);
   return existsSync(join(build, 'handler.js')) ? build : undefined;
 }
 
 /** The build that was wanted last, whatever it was made from. */
 export function currentBuild(folder: string): string | undefined {
   try {
-    const { main } = JSON.parse(readFileSync(join(placeOf(folder), 'package.json'), 'utf8')) as { main: string };
+    const { main } = JSON.parse(readFileSync(join(buildsFolder(folder), 'package.json'), 'utf8')) as { main: string };
     return buildNamed(folder, dirname(main));
   } catch {
     return undefined;
@@ -52,15 +52,15 @@ export function currentBuild(folder: string): string | undefined {
 
 export function makeCurrent(folder: string, build: string): void {
   if (currentBuild(folder) === build) return;
-  const pointer = join(placeOf(folder), 'package.json');
+  const pointer = join(buildsFolder(folder), 'package.json');
   writeFileSync(pointer + UNFINISHED, JSON.stringify({ type: 'module', main: `./${basename(build)}/index.js` }));
   renameSync(pointer + UNFINISHED, pointer);
 }
 
 /** Makes what is complete a build. */
 export function publish(folder: string, unfinished: string, name: string): string {
-  const build = join(placeOf(folder), name);
-  renameSync(join(placeOf(folder), unfinished), build);
+  const build = join(buildsFolder(folder), name);
+  renameSync(join(buildsFolder(folder), unfinished), build);
   return build;
 }
 
@@ -74,10 +74,10 @@ function isUsed(build: string): boolean {
 
 /** Removes what was left unfinished, and builds that nobody uses. To be called while nobody else builds. */
 export function tidy(folder: string, keep: (string | undefined)[]): void {
-  const place = placeOf(folder);
+  const builds = buildsFolder(folder);
   const kept = keep.map((build) => build && basename(build));
-  for (const name of readdirSync(place)) {
-    const isOld = NAME.test(name) && !kept.includes(name) && !isUsed(join(place, name));
-    if (isOld || name.endsWith(UNFINISHED)) rmSync(join(place, name), { recursive: true, force: true });
+  for (const name of readdirSync(builds)) {
+    const isOld = NAME.test(name) && !kept.includes(name) && !isUsed(join(builds, name));
+    if (isOld || name.endsWith(UNFINISHED)) rmSync(join(builds, name), { recursive: true, force: true });
   }
 }

@@ -8,12 +8,11 @@ import { currentBuild } from './builds.ts';
 import { mountWeb } from './mount.ts';
 import { clientVariables } from './variables.ts';
 
-/** A variable of the web client that cannot be used. */
-export class WebSettingsError extends SettingsError {}
-
 export interface WebParts {
   settings: Settings;
   logging: Logging;
+  /** Where the service gives image files, if it does: `/data/`. */
+  dataBase?: string | undefined;
   /** Where the variables of the client stand. */
   lookup(name: string): string | undefined;
 }
@@ -47,19 +46,20 @@ async function usableBuild(stopping: AbortSignal): Promise<string> {
 }
 
 /** To be called before the application listens. */
-export function prepareWeb(app: FastifyInstance, { settings, logging, lookup }: WebParts): Web {
+export function prepareWeb(app: FastifyInstance, { settings, logging, dataBase, lookup }: WebParts): Web {
   const log = logging.logger('web');
-  const mount = mountWeb(app, log);
+  const mount = mountWeb(app, log, dataBase === undefined ? [] : [dataBase.replace(/\/$/, '')]);
   return {
     async open(address, stopping) {
       try {
-        await mount.load(await usableBuild(stopping), clientVariables(settings, lookup));
+        await mount.load(await usableBuild(stopping), clientVariables(settings, lookup, dataBase));
         return mount.origin() ?? address;
       } catch (error) {
         mount.giveUp();
         if (stopping.aborted) return undefined;
         const { message } = error as Error;
-        if (message.startsWith('The web server cannot start.')) throw new WebSettingsError(message);
+        if (message.startsWith('The web server cannot start.'))
+          throw new SettingsError(message, { of: 'web', cause: error });
         console.error(
           `The web client could not be started: ${sentence(message)} The API works without it. ` +
             'Repair it with "npm ci && npm run build:web" and start again, or start with --no-web.',

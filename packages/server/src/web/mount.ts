@@ -78,7 +78,8 @@ function renameCookie(request: FastifyRequest, name: string): void {
   if (found !== undefined) headers.cookie = [...pairs, LOGIN_COOKIE + found.slice(name.length)].join('; ');
 }
 
-export function mountWeb(app: FastifyInstance, log: Logger): Mount {
+/** `others` are addresses that are neither the client's nor the API's. */
+export function mountWeb(app: FastifyInstance, log: Logger, others: readonly string[]): Mount {
   const pass = randomBytes(24).toString('hex');
   let loaded: Loaded | 'not yet' | 'never' = 'not yet';
 
@@ -113,7 +114,7 @@ export function mountWeb(app: FastifyInstance, log: Logger): Mount {
 
   app.addHook('onRequest', (request, reply, done) => {
     const { raw } = request;
-    if (!isOfTheClient(raw.method!, raw.url!)) {
+    if (!isOfTheClient(raw.method!, raw.url!, others)) {
       readPass(request);
       if (typeof loaded === 'object') renameCookie(request, loaded.sessionCookie);
       return done();

@@ -9,15 +9,17 @@ const PAGES = /^\/auth\/login(\/oauth2)?(\/__data\.json)?$/;
 /** With a slash it is the API's. */
 const LOGOUT = '/auth/token/logout';
 
-const isBelow = (path: string, place: string) => path === place || path.startsWith(`${place}/`);
+const isBelow = (path: string, prefix: string) => path === prefix || path.startsWith(`${prefix}/`);
 
-/** `target` is what stands in the first line of the request. What can be read in more than one way no page has. */
-export function isOfTheClient(method: string, target: string): boolean {
+/**
+ * `target` is what stands in the first line of the request; `others` are addresses that neither of both has. What can be read in more than one way no page has.
+ */
+export function isOfTheClient(method: string, target: string, others: readonly string[] = []): boolean {
   const written = target.split('?', 1)[0]!;
   const segments = segmentsOf(written);
   if (segments === undefined) return false;
   const path = `/${segments.join('/')}`;
   if (PAGES.test(path) || (path === LOGOUT && method === 'POST' && !written.endsWith('/'))) return true;
-  if (PROXIED.some((place) => isBelow(path, place))) return true;
-  return !OF_THE_API.some((place) => isBelow(path, place));
+  if (PROXIED.some((prefix) => isBelow(path, prefix))) return true;
+  return ![...OF_THE_API, ...others].some((prefix) => isBelow(path, prefix));
 }

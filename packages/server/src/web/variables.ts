@@ -13,6 +13,7 @@ export const CLIENT_VARIABLES = [
   'AUTH_COOKIE_SAME_SITE',
   'SERVICE_HIDE_BASIC_AUTH',
   'SERVICE_DISPLAY_CORE_TASK_FILTER',
+  'PUBLIC_SERVICE_NAME',
   'PUBLIC_OAUTH_CLIENT_NAME',
   'PUBLIC_GUEST_USERNAME',
   'PUBLIC_GUEST_PASSWORD',
@@ -35,6 +36,7 @@ export const CLIENT_VARIABLES = [
 export function clientVariables(
   settings: Settings,
   lookup: (name: string) => string | undefined,
+  dataBase?: string,
 ): Record<string, string | undefined> {
   const given = Object.fromEntries(CLIENT_VARIABLES.map((name) => [name, lookup(name)]));
   const { SERVICE_RUNNER_BACKEND, SERVICE_DEFAULT_GROUP_NAME, SERVICE_DISABLE_BASIC_AUTH } = settings.app;
@@ -45,6 +47,8 @@ export function clientVariables(
     // without somebody's own choice, the client offers what the service accepts
     SERVICE_HIDE_BASIC_AUTH: given['SERVICE_HIDE_BASIC_AUTH'] ?? SERVICE_DISABLE_BASIC_AUTH,
     PUBLIC_OAUTH_CLIENT_NAME: given['PUBLIC_OAUTH_CLIENT_NAME'] ?? settings.signIn?.name,
+    // so do image files, unless they come from elsewhere
+    PUBLIC_SERVICE_DATA_URL: given['PUBLIC_SERVICE_DATA_URL'] ?? dataBase,
     // the guide comes with the service
     PUBLIC_ENABLE_HELP_LINKS: given['PUBLIC_ENABLE_HELP_LINKS'] ?? 'true',
   };

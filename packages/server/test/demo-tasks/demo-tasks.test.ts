@@ -49,7 +49,7 @@ const installedTask = (name: string) => {
 };
 
 let units = 0;
-/** Runs one process of a task, as section 7 of the execution rules says. */
+/** Runs one process of a task, as a worker does. */
 function unit(command: string | null | undefined, args: Json) {
   const [argsFile, outFile] = [join(folder, `${++units}.args.json`), join(folder, `${units}.out.json`)];
   writeFileSync(argsFile, JSON.stringify(args));
@@ -102,7 +102,7 @@ class Dataset {
     return urls;
   }
 
-  /** Section 10.1 of the execution rules. */
+  /** As the service merges what a task says of an image. */
   apply(update: Partial<Image>, output_types: Record<string, boolean>) {
     const at = this.images.findIndex(({ zarr_url }) => zarr_url === update.zarr_url);
     const base = this.images.find(({ zarr_url }) => zarr_url === (update.origin ?? update.zarr_url));
@@ -343,20 +343,22 @@ describe('the first workflow, with default arguments on two wells', () => {
       expect(drawnNuclei).toBeGreaterThanOrEqual(5);
       expect(Math.abs(number - drawnNuclei)).toBeLessThanOrEqual(1);
 
-      const { columns, instance_key } = readJson(url, 'tables/nuclei/.zattrs');
       const [header, ...lines] = csv(join(url, 'tables/nuclei/table.csv'));
       expect(readJson(url, 'tables/.zattrs')).toEqual({ tables: ['nuclei'] });
-      expect(instance_key).toBe('label');
-      expect(columns).toEqual(
+      expect(readJson(url, 'tables/nuclei/.zattrs')).toEqual({
+        type: 'feature_table',
+        table_version: '1',
+        backend: 'csv',
+        index_key: 'label',
+        index_type: 'int',
+        instance_key: 'label',
+        region: { path: '../labels/nuclei' },
+      });
+      expect(header).toEqual(
         'label num_pixels volume_um3 z_um y_um x_um mean_nuclei max_nuclei mean_membrane max_membrane'.split(' '),
       );
-      expect(header).toEqual(columns);
-      expect(lines).toHaveLength(number);
-      for (const [place, column] of columns.entries()) {
-        const stored = readFileSync(join(url, 'tables/nuclei', column, '0'));
-        const values = Array.from({ length: number }, (_, row) => stored.readDoubleLE(8 * row));
-        expect(values, column).toEqual(lines.map((line) => Number(line[place])));
-      }
+      expect(lines.map(([label]) => Number(label))).toEqual(Array.from({ length: number }, (_, at) => at + 1));
+      expect(lines.flat().every((value) => Number.isFinite(Number(value)))).toBe(true);
     }
   });
 
@@ -497,17 +499,38 @@ describe('options', () => {
     }
   });
 
-  it('a treatment leaves fewer cells from column to column', () => {
-    const survivals = (treatment?: Json) =>
+  it('a treatment leaves fewer cells from column to column, and condenses more of their nuclei', () => {
+    const effects = (what: string, treatment?: Json) =>
       nonParallel('Make Demo Plate', {
         zarr_dir,
         plate_name: 'doses',
+        layout: { rows: 1, columns: 3 },
         overwrite: true,
         ...(treatment && { treatment }),
-      }).output.parallelization_list.map(({ init_args }: { init_args: Json }) => init_args['survival']);
-    expect(survivals()).toEqual([1, 0.75, 0.5, 1, 0.75, 0.5]);
-    expect(survivals({ kind: 'dose_series', lowest_survival: 0 })).toEqual([1, 0.5, 0, 1, 0.5, 0]);
-    expect(survivals({ kind: 'none' })).toEqual([1, 1, 1, 1, 1, 1]);
+      }).output.parallelization_list.map(({ init_args }: { init_args: Json }) => init_args[what]);
+    expect(effects('survival')).toEqual([1, 0.75, 0.5]);
+    expect(effects('condensed')).toEqual([0, 0.3, 0.6]);
+    expect(effects('treatment')).toEqual(['control', 'drug 50%', 'drug 100%']);
+    expect(effects('survival', { kind: 'dose_series', lowest_survival: 0 })).toEqual([1, 0.5, 0]);
+    expect(effects('survival', { kind: 'none' })).toEqual([1, 1, 1]);
+    expect(effects('treatment', { kind: 'none' })).toEqual(['control', 'control', 'control']);
+  });
+
+  it('condensed nuclei are smaller and brighter, and their image says what was done', () => {
+    const measured = [0, 1].map((condensed) => {
+      const zarr_url = join(zarr_dir, `drug${condensed}.zarr/A/01/0`);
+      const init_args = { seed: 3, survival: 1, condensed, treatment: condensed ? 'drug 100%' : 'control' };
+      const [update] = parallel('Make Demo Plate', { zarr_url, init_args }).output.image_list_updates;
+      expect(update.attributes.treatment).toBe(init_args.treatment);
+      expect(parallel('Segment Nuclei', { zarr_url }).status).toBe(0);
+      expect(parallel('Measure Nuclei', { zarr_url }).status).toBe(0);
+      const [header, ...lines] = csv(join(zarr_url, 'tables/nuclei/table.csv'));
+      const meanOf = (column: string) =>
+        lines.reduce((sum, line) => sum + Number(line[header!.indexOf(column)]), 0) / lines.length;
+      return { size: meanOf('num_pixels'), brightness: meanOf('mean_nuclei'), count: lines.length };
+    });
+    expect(measured[1]!.size).toBeLessThan(0.7 * measured[0]!.size);
+    expect(measured[1]!.brightness).toBeGreaterThan(1.3 * measured[0]!.brightness);
   });
 
   it('overwriting replaces a plate, and nothing that is not a plate', () => {

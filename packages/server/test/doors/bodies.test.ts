@@ -1,6 +1,7 @@
 /** Bodies that are meant to do harm: what they cost is bounded, and others are answered meanwhile. */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
@@ -28,9 +29,9 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 let others: Watch;
-beforeEach(() => {
+beforeEach(async () => {
   service.forgetPeak();
-  others = service.watch();
+  others = await service.watch();
 });
 afterEach(async () => {
   expect(await others.end()).toBeLessThan(LONGEST_WAIT_MS);
@@ -76,6 +77,17 @@ describe('120 MB of numbers', () => {
   it('sent with a GET are not kept', async () => {
     const answer = await service.send({ path: '/api/alive/', method: 'GET', chunks: numbers(HUGE) });
     expect(answer.status).toBe(200);
+  });
+
+  it('sent compressed are not unpacked', async () => {
+    const headers = { 'content-encoding': 'gzip' };
+    const chunks = [gzipSync(Buffer.concat([...numbers(HUGE)].map((piece) => Buffer.from(piece))))];
+    const answer = await service.send({ path: importing, token: service.token, headers, chunks });
+    expect([answer.status, detailOf(answer.text)]).toEqual([
+      415,
+      'The body is compressed (gzip). Send it without compression.',
+    ]);
+    expect(await service.send({ path: importing, headers, chunks })).toMatchObject({ status: 401 });
   });
 
   it('sent as another type are not kept', async () => {
@@ -263,7 +275,7 @@ describe('forms', () => {
     const socket = await begin();
     await service.killAndStart();
     socket.destroy();
-    others = service.watch();
+    others = await service.watch();
     expect(service.leftovers()).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import { localHost, passOn } from '../../src/hosts/index.ts';
-import { createRun } from '../../src/tasks/procedures/run.ts';
+import { createProcedureRun } from '../../src/tasks/procedures/procedure-run.ts';
 import { dataFolder, type Lab, openLab } from '../support/lab.ts';
 import { startService, type TestService } from '../support/server.ts';
 
@@ -86,7 +86,14 @@ describe('only what is named is seen', () => {
 
   it('by commands that install, which also see how installers are set up', async () => {
     const nothing = () => Promise.resolve();
-    const run = createRun({ host: localHost, name: 'collect', steps: [], log: '', save: nothing, remember: nothing });
+    const run = createProcedureRun({
+      host: localHost,
+      name: 'collect',
+      steps: [],
+      log: '',
+      save: nothing,
+      remember: nothing,
+    });
     const printed = await run.command(['env', '-0'], { quiet: true });
     await run.close();
     const names = printed.split('\0').map((pair) => pair.split('=')[0]);

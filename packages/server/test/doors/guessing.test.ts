@@ -1,4 +1,5 @@
 /** Guessing of passwords: it is slow, and it keeps nobody out who knows the right one. */
+import diagnostics from 'node:diagnostics_channel';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -6,7 +7,10 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { startService, type TestService } from '../support/server.ts';
 
 const VICTIM = '192.0.2.7';
-const WITHIN_MS = 5000;
+/** Wrong passwords that may be looked at between the right one and its answer; those that wait are thousands. */
+const MOST_BEFORE = 200;
+/** Two thousand connections take long on a machine with other work. */
+const LONGEST_MS = 300_000;
 
 let service: TestService;
 beforeAll(async () => {
@@ -27,27 +31,61 @@ interface Attempt {
   address: string;
 }
 
-/** Many wrong attempts that go on while something else happens, and are given up afterwards. */
-async function during<T>(count: number, attempt: (number: number) => Attempt, work: () => Promise<T>): Promise<T> {
-  const over = new AbortController();
-  const wrong = Array.from({ length: count }, (_, number) => {
-    const { username, address } = attempt(number);
-    return login(username, `wrong ${number}`, address, { signal: over.signal }).catch(() => undefined);
-  });
-  try {
-    // until the first of them has been answered
-    await Promise.race(wrong);
-    return await work();
-  } finally {
-    over.abort();
-    await Promise.all(wrong);
-  }
+/** Until the service, which is in this process, has received so many requests; some may not reach a busy machine. */
+function arrivals(count: number): { all: Promise<void>; lose(): void } {
+  const channel = diagnostics.channel('http.server.request.start');
+  const { promise: all, resolve } = Promise.withResolvers<void>();
+  let left = count;
+  const take = () => {
+    if (--left > 0) return;
+    channel.unsubscribe(take);
+    resolve();
+  };
+  channel.subscribe(take);
+  return { all, lose: take };
 }
 
-async function timed(work: () => Promise<{ status: number }>): Promise<{ status: number; inTime: boolean }> {
-  const began = Date.now();
+/** Begins many wrong attempts, which wait while something else happens. */
+async function beginWrong(count: number, attempt: (number: number) => Attempt) {
+  const over = new AbortController();
+  const arrived = arrivals(count);
+  let lookedAt = 0;
+  const wrong = Array.from({ length: count }, async (_, number) => {
+    const { username, address } = attempt(number);
+    try {
+      const { status } = await login(username, `wrong ${number}`, address, { signal: over.signal });
+      if (status === 400) lookedAt += 1;
+    } catch {
+      arrived.lose();
+    }
+  });
+  await arrived.all;
+  return {
+    /** How many of them have been looked at. */
+    lookedAt: () => lookedAt,
+    async giveUp() {
+      over.abort();
+      await Promise.all(wrong);
+    },
+  };
+}
+
+type Wrong = Awaited<ReturnType<typeof beginWrong>>;
+
+/** Not in so much time, which says nothing on a busy machine, but before so many others. */
+async function overtakes(wrong: Wrong, work: () => Promise<{ status: number }>) {
+  const before = wrong.lookedAt();
   const { status } = await work();
-  return { status, inTime: Date.now() - began < WITHIN_MS };
+  return { status, isEarly: wrong.lookedAt() - before < MOST_BEFORE };
+}
+
+async function during(count: number, attempt: (number: number) => Attempt, work: () => Promise<{ status: number }>) {
+  const wrong = await beginWrong(count, attempt);
+  try {
+    return await overtakes(wrong, work);
+  } finally {
+    await wrong.giveUp();
+  }
 }
 
 describe('the right password is accepted while thousands of wrong ones come', () => {
@@ -67,39 +105,41 @@ describe('the right password is accepted while thousands of wrong ones come', ()
       const right = await during(
         2000,
         (number) => attempt(person.email, number),
-        () => timed(() => login(person.email, person.password, VICTIM)),
+        () => login(person.email, person.password, VICTIM),
       );
-      expect(right).toEqual({ status: 200, inTime: true });
+      expect(right).toEqual({ status: 200, isEarly: true });
     },
-    120_000,
+    LONGEST_MS,
   );
 
-  it('for the account, from its own address, where its browser is known', async () => {
-    const person = await service.person();
-    const first = await login(person.email, person.password, VICTIM);
-    const note = first.headers.get('x-known-device')!;
-    const right = await during(
-      2000,
-      () => ({ username: person.email, address: VICTIM }),
-      () => timed(() => login(person.email, person.password, VICTIM, { headers: { 'x-known-device': note } })),
-    );
-    expect(right).toEqual({ status: 200, inTime: true });
-  }, 120_000);
+  it(
+    'for the account, from its own address, where its browser is known',
+    async () => {
+      const person = await service.person();
+      const first = await login(person.email, person.password, VICTIM);
+      const note = first.headers.get('x-known-device')!;
+      const right = await during(
+        2000,
+        () => ({ username: person.email, address: VICTIM }),
+        () => login(person.email, person.password, VICTIM, { headers: { 'x-known-device': note } }),
+      );
+      expect(right).toEqual({ status: 200, isEarly: true });
+    },
+    LONGEST_MS,
+  );
 
-  it('for the account, from its own address, when the flood is over', async () => {
-    const person = await service.person();
-    const over = new AbortController();
-    const wrong = Array.from({ length: 500 }, (_, number) =>
-      login(person.email, `wrong ${number}`, VICTIM, { signal: over.signal }).catch(() => undefined),
-    );
-    // all of them have been sent when a later request has been answered
-    await login('nobody@example.org', 'x', '192.0.2.99');
-    await sleep(3000);
-    const right = await timed(() => login(person.email, person.password, VICTIM));
-    over.abort();
-    await Promise.all(wrong);
-    expect(right).toEqual({ status: 200, inTime: true });
-  }, 120_000);
+  it(
+    'for the account, from its own address, when the flood is over',
+    async () => {
+      const person = await service.person();
+      const wrong = await beginWrong(500, () => ({ username: person.email, address: VICTIM }));
+      await sleep(3000);
+      const right = await overtakes(wrong, () => login(person.email, person.password, VICTIM));
+      await wrong.giveUp();
+      expect(right).toEqual({ status: 200, isEarly: true });
+    },
+    LONGEST_MS,
+  );
 });
 
 it('a note of a browser opens no door, and is for its account only', async () => {

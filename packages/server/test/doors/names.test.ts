@@ -1,7 +1,12 @@
 /** Names that JavaScript's own objects know too: whatever a person calls an attribute, a type or an argument, it is a name. */
+import { mkdirSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import { dataFolder, openLab } from '../support/lab.ts';
+import { addJob } from '../support/people.ts';
 import { startService, type TestService } from '../support/server.ts';
 
 const NAMES = ['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf', 'prototype', 'then', 'length'];
@@ -148,4 +153,16 @@ describe.each(NAMES)('%s', (name) => {
     const { status, body: made } = await lab.owner.client.post('/api/v2/task/?private=true', body);
     expect([status, own(made.input_types, name), own(made.output_types, name)]).toEqual([201, true, false]);
   });
+});
+
+it('the folder of a job that another system named as it liked is downloaded under a plain name', async () => {
+  const dataset = await lab.dataset([]);
+  const name = 'jöb „1“;x="y"\u0100';
+  const folder = join(mkdtempSync(join(tmpdir(), 'service-names-')), name);
+  mkdirSync(folder);
+  const job = await addJob(service, { project_id: lab.project, dataset_id: dataset });
+  await service.database.db.updateTable('jobs').set({ working_dir: folder }).where('id', '=', job).execute();
+  const { status, headers } = await lab.owner.client.get(`${lab.base}/job/${job}/download/`);
+  expect(status).toBe(200);
+  expect(headers.get('content-disposition')).toMatch(/^attachment;filename=[\w.-]+_archive\.zip$/);
 });

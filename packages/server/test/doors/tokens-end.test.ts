@@ -1,12 +1,13 @@
 /** Tokens end: what ends them, what stays, and what is under way with them. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { sql } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import { createTokens } from '../../src/accounts/index.ts';
@@ -21,9 +22,11 @@ const EVERYWHERE = '/auth/current-user/sign-out-everywhere/';
 /** The secret of test services. */
 const tokens = createTokens('a key for tests');
 
+const data = mkdtempSync(join(tmpdir(), 'service-tokens-'));
+
 let service: TestService;
 beforeAll(async () => {
-  service = await startService({ background: false });
+  service = await startService({ background: false, settings: { SERVICE_DATA_DIR: data } });
 });
 
 const statusOf = async (token: string) => (await service.withToken(token).get(ME)).status;
@@ -266,5 +269,42 @@ describe('what is under way', () => {
     expect((await waiting).status).toBe(401);
     unblock();
     await lock;
+  });
+
+  it('a function whose caller was refused still reads the file that came with the request, and no other', async () => {
+    const signed = async (name: string) => {
+      const person = await addPerson(service, await addProfile(service));
+      const token = await service.login(person.email, 'some-password');
+      const form = new FormData();
+      const content = `PK\u0003\u0004 the wheel of ${name}`;
+      form.set('file', new Blob([content]), `${name}-1.0-py3-none-any.whl`);
+      const upload = () => service.withToken(token).raw('/api/v2/task/collect/pip/', { method: 'POST', body: form });
+      return { token, content, upload };
+    };
+    const [one, other] = [await signed('early'), await signed('late')];
+    const { promise: blocked, resolve: unblock } = Promise.withResolvers<void>();
+    const lock = service.database.db.transaction().execute(async (trx) => {
+      await sql`lock table profiles in access exclusive mode`.execute(trx);
+      await blocked;
+    });
+    const early = one.upload();
+    await sleep(500);
+    await service.withToken(one.token).post(EVERYWHERE);
+    expect((await early).status).toBe(401);
+    // takes the number that a closed file would have left
+    const late = other.upload();
+    await sleep(500);
+    unblock();
+    await lock;
+    expect((await late).status).toBe(202);
+    const kept = () =>
+      readdirSync(join(data, 'uploads'), { recursive: true, encoding: 'utf8' })
+        .filter((path) => path.endsWith('.whl'))
+        .map((path) => [basename(path).split('-')[0], readFileSync(join(data, 'uploads', path), 'utf8')])
+        .sort();
+    await expect.poll(kept, { timeout: 10_000 }).toEqual([
+      ['early', one.content],
+      ['late', other.content],
+    ]);
   });
 });

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 
 import {
   cleanText,
+  endOfLog,
   jobErrorLog,
-  LONGEST_QUOTED_LOG,
   unitErrorText,
   unitFailure,
   type UnitOutcome,
@@ -141,8 +141,7 @@ describe('the text of a failed process', () => {
   const unit = {
     exit_code: 3,
     signal: null,
-    log: 'one\ntwo',
-    log_length: 7,
+    log: { text: 'one\ntwo' },
     command: 'python x.py',
     logfile: '/j/0_x/l.txt',
   };
@@ -150,25 +149,33 @@ describe('the text of a failed process', () => {
   it.each([
     [{}, 'Task failed with returncode=3.', 'one\ntwo'],
     [{ exit_code: null, signal: 9 }, 'Task failed with returncode=-9.', 'one\ntwo'],
-    [{ log: null, log_length: 0 }, 'Task failed with returncode=3.', 'The log is empty.'],
-    [{ log: 'a\0b\ud800c' }, 'Task failed with returncode=3.', 'abc'],
-    [{ exit_code: 0, problem: 'filters: not known' }, 'filters: not known', 'one\ntwo'],
     [
-      { exit_code: null, problem: 'Could not start.', log: null, log_length: 0 },
-      'Could not start.',
-      'The log is empty.',
+      { exit_code: null, signal: 9, reason: 'Killed by signal 9' },
+      'Task failed with returncode=-9.\nKilled by signal 9',
+      'one\ntwo',
     ],
+    [{ log: { text: '' } }, 'Task failed with returncode=3.', 'The log is empty.'],
+    [{ log: { text: 'a\0b\ud800c' } }, 'Task failed with returncode=3.', 'abc'],
+    [{ exit_code: 0, problem: 'filters: not known' }, 'filters: not known', 'one\ntwo'],
+    [{ exit_code: null, problem: 'Could not start.', log: { text: '' } }, 'Could not start.', 'The log is empty.'],
   ])('%j', (members, ending, log) => {
     expect(unitErrorText({ ...unit, ...members })).toBe(
       `\nCommand: python x.py\nLog file: /j/0_x/l.txt\n${ending}\nLog:\n${log}`,
     );
   });
 
-  it('quotes a log up to the longest, and names the length of a longer one', () => {
-    const log = 'x'.repeat(LONGEST_QUOTED_LOG);
-    expect(unitErrorText({ ...unit, log, log_length: log.length })).toContain(log);
-    const text = unitErrorText({ ...unit, log: null, log_length: 100_001 });
-    expect(text).toMatch(/returncode=3\.\nLog:\nThe log has 100001 characters/);
+  it('names the size of a log of which it quotes the end', () => {
+    const text = unitErrorText({ ...unit, log: { text: 'the end', bytes: 100_001 } });
+    expect(text).toMatch(/returncode=3\.\nLog:\nThe log has 100001 bytes.*\nthe end$/);
+  });
+
+  it.each([
+    ['whole lines', `${'x'.repeat(9)}\n`.repeat(9000), `${'x'.repeat(9)}\n`.repeat(1999)],
+    ['the end of a line that is too long', 'x'.repeat(50_000), `…${'x'.repeat(20_000)}`],
+    ['no half characters', `a${'🔬'.repeat(10_000)}b`, `…${'🔬'.repeat(9999)}b`],
+    ['no torn bytes', '\uFFFD\uFFFDabc', '…abc'],
+  ])('the end of a log has %s', (_, log, end) => {
+    expect(endOfLog(log)).toBe(end);
   });
 });
 

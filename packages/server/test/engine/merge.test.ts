@@ -41,8 +41,9 @@ describe('outputs of the processes of a task', () => {
       [update('/z/a', k('true'))],
       [],
     ],
-  ])('%s', (_, outputs, updates, removals) => {
-    expect(mergeOutputs({ outputs, silentUrls: ['/z/s1', '/z/s2'] })).toEqual({ updates, removals });
+  ])('%s', (name, outputs, updates, removals) => {
+    const silent = name === 'all silent';
+    expect(mergeOutputs({ outputs, silentUrls: ['/z/s1', '/z/s2'] })).toEqual({ updates, removals, silent });
   });
 
   it.each<[string, TaskOutput[]]>([
@@ -169,15 +170,16 @@ describe('against a model that works on the whole list', () => {
     sameMap(one.attributes, other.attributes) &&
     sameMap(one.types, other.types);
 
-  function naiveMerge(outputs: TaskOutput[], silent: string[]) {
+  function naiveMerge(outputs: TaskOutput[], silentUrls: string[]) {
     const all = outputs.flatMap((one) => one.image_list_updates);
     let updates = all.filter((one, index) => !all.slice(0, index).some((before) => same(before, one)));
     const removals = outputs
       .flatMap((one) => one.image_list_removals)
       .filter((one, index, list) => list.indexOf(one) === index);
-    if (outputs.length > 0 && updates.length + removals.length === 0) updates = silent.map((one) => update(one));
+    const silent = outputs.length > 0 && updates.length + removals.length === 0;
+    if (silent) updates = silentUrls.map((one) => update(one));
     const named = [...updates.map((one) => one.zarr_url), ...removals];
-    return named.some((one, index) => named.indexOf(one) < index) ? undefined : { updates, removals };
+    return named.some((one, index) => named.indexOf(one) < index) ? undefined : { updates, removals, silent };
   }
 
   function naiveList(before: Image[], updates: ImageUpdateOutput[], removals: string[], outputTypes: Flags) {

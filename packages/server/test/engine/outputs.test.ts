@@ -108,7 +108,28 @@ describe('the output of a task', () => {
     const { problem } = answer as { problem: string };
     expect(problem.length).toBeLessThanOrEqual(2000);
     expect(problem.split('\n')).toHaveLength(6);
-    expect(problem).toMatch(/… and 995 more\.$/);
+    expect(problem).toMatch(/… and 995 more problems\.$/);
+  });
+
+  it.each([
+    ['{"zarr_url": "plates/B03"}', 'It is "plates/B03".'],
+    ['{"zarr_url": 1.50}', 'It is 1.50.'],
+    ['{"zarr_url": "/z/a", "attributes": {"a": [1, {"b": null}]}}', 'It is [1,{"b":null}].'],
+    ['{"zarr_url": "/z/a", "types": {"t": "perhaps"}}', 'It is "perhaps".'],
+    [`{"zarr_url": "${'x'.repeat(5000)}"}`, `It is "${'x'.repeat(98)}….`],
+    ['{"zarr_url": "a\\u202egnp.exe\\n\\u2028"}', 'It is "a\\u{202e}gnp.exe\\n\\u{2028}".'],
+    ['{"zarr_url": "a\\u0000b"}', 'It is "a\\u0000b".'],
+  ])('update %s is refused with its value, shortened and safe to show: %s', (text, words) => {
+    const { problem } = readTaskOutput(`{"image_list_updates": [${text}]}`) as { problem: string };
+    expect(problem.endsWith(` ${words}`)).toBe(true);
+  });
+
+  it('shows the beginning of a large value without writing all of it', () => {
+    const deep = `${'['.repeat(150)}${']'.repeat(150)}`;
+    for (const value of [deep, `[${'1,'.repeat(2_000_000)}1]`, JSON.stringify('x'.repeat(20_000_000))]) {
+      const { problem } = readTaskOutput(`{"image_list_updates": ${value}}`) as { problem: string };
+      expect(problem.length).toBeLessThanOrEqual(2000);
+    }
   });
 
   it('may have a hundred thousand updates', () => {

@@ -39,8 +39,8 @@ describe('names', () => {
     [2, 2, 3, 'par-000001-0000002'],
     [0, 0, 1, 'par-000000-0000000'],
     [19_999, 7, 20_000, 'par-002857-0019999'],
-  ])('process %i in batches of %s, %i in all: %s', (number, batchSize, total, stem) => {
-    expect(unitStem({ number, batchSize, total })).toBe(stem);
+  ])('process %i in batches of %s, %i in all: %s', (number, unitsPerPack, total, stem) => {
+    expect(unitStem({ number, unitsPerPack, total })).toBe(stem);
   });
 
   it('single processes have one of their own', () => {
@@ -76,7 +76,7 @@ describe('limits', () => {
   });
 
   it('refuse an image that a parallel task would get twice', () => {
-    const plan = planAllParallel({ zarr_urls: ['/z/a', '/z/b', '/z/a'], args: null, batchSize: null });
+    const plan = planAllParallel({ zarr_urls: ['/z/a', '/z/b', '/z/a'], args: null, unitsPerPack: null });
     expect(plan).toEqual({ problem: expect.stringContaining('/z/a') });
   });
 });
@@ -94,7 +94,7 @@ describe('arguments', () => {
   });
 
   it('of a parallel task', () => {
-    expect(planAllParallel({ zarr_urls: ['/z/a', '/z/b'], args: { sigma: 2 }, batchSize: 1 })).toEqual({
+    expect(planAllParallel({ zarr_urls: ['/z/a', '/z/b'], args: { sigma: 2 }, unitsPerPack: 1 })).toEqual({
       units: [
         {
           number: 0,
@@ -117,14 +117,19 @@ describe('arguments', () => {
   it('go from the init phase to the processes as they were written', () => {
     const init_args = parsePythonJson('{"a":1.0,"b":12345678901234567890,"c":[NaN,-Infinity]}') as JsonObject;
     const args = parsePythonJson('{"d":2.50}') as JsonObject;
-    const [unit] = planAllCompute({ items: [{ zarr_url: '/z/a', init_args }], args, batchSize: null });
+    const [unit] = planAllCompute({ items: [{ zarr_url: '/z/a', init_args }], args, unitsPerPack: null });
     expect(unit!.args).toBe(
       '{"zarr_url":"/z/a","init_args":{"a":1.0,"b":12345678901234567890,"c":[NaN,-Infinity]},"d":2.50}',
     );
   });
 
   it('are indented on request', () => {
-    const plan = { items: [{ zarr_url: '/z/a', init_args: { a: [1] } }], args: { d: {} }, batchSize: null, indent: 2 };
+    const plan = {
+      items: [{ zarr_url: '/z/a', init_args: { a: [1] } }],
+      args: { d: {} },
+      unitsPerPack: null,
+      indent: 2,
+    };
     const expected = { zarr_url: '/z/a', init_args: { a: [1] }, d: {} };
     expect(planAllCompute(plan)[0]!.args).toBe(JSON.stringify(expected, null, 2));
     expect(planSingle({ type: 'converter_compound', ...single, args: null, indent: 2 }).args).toBe(
@@ -143,7 +148,7 @@ describe('arguments', () => {
       zarr_dir: '/z',
       k: 1,
     });
-    expect(planAllCompute({ items: [{ zarr_url: '/z/a', init_args: {} }], args, batchSize: null })[0]!.args).toBe(
+    expect(planAllCompute({ items: [{ zarr_url: '/z/a', init_args: {} }], args, unitsPerPack: null })[0]!.args).toBe(
       '{"zarr_url":"/z/a","init_args":{},"k":1}',
     );
   });
@@ -158,7 +163,7 @@ describe('plans of any size', () => {
   });
   const args = fc.option(object);
   const urls = fc.uniqueArray(fc.stringMatching(/^\/z\/[a-z]{1,8}$/), { maxLength: 40 });
-  const batchSize = fc.option(fc.integer({ min: 0, max: 10 }));
+  const unitsPerPack = fc.option(fc.integer({ min: 0, max: 10 }));
   const indent = fc.constantFrom(0, 2);
   const reserved = ['zarr_dir', 'zarr_url', 'zarr_urls', 'init_args'];
   const usable = (given: JsonObject | null): JsonObject =>
@@ -175,8 +180,8 @@ describe('plans of any size', () => {
 
   it('have the arguments of a parallel task', () => {
     fc.assert(
-      fc.property(urls, args, batchSize, indent, (zarr_urls, given, size, spaces) => {
-        const plan = planAllParallel({ zarr_urls, args: given, batchSize: size, indent: spaces });
+      fc.property(urls, args, unitsPerPack, indent, (zarr_urls, given, size, spaces) => {
+        const plan = planAllParallel({ zarr_urls, args: given, unitsPerPack: size, indent: spaces });
         if ('problem' in plan) throw new Error(plan.problem);
         expectNumbered(plan.units, zarr_urls.length, size);
         expect(plan.units.map(read)).toEqual(zarr_urls.map((zarr_url) => asWritten({ zarr_url, ...usable(given) })));
@@ -191,8 +196,8 @@ describe('plans of any size', () => {
       init_args: object,
     });
     fc.assert(
-      fc.property(fc.array(item), args, batchSize, indent, (items, given, size, spaces) => {
-        const units = planAllCompute({ items, args: given, batchSize: size, indent: spaces });
+      fc.property(fc.array(item), args, unitsPerPack, indent, (items, given, size, spaces) => {
+        const units = planAllCompute({ items, args: given, unitsPerPack: size, indent: spaces });
         expectNumbered(units, items.length, size);
         expect(units.map(read)).toEqual(items.map((one) => asWritten({ ...one, ...usable(given) })));
       }),
@@ -214,7 +219,7 @@ describe('plans of any size', () => {
 
   it('have a hundred thousand processes', () => {
     const zarr_urls = Array.from({ length: 100_000 }, (_, index) => `/z/${index}`);
-    const plan = planAllParallel({ zarr_urls, args: { text: 'x'.repeat(10_000) }, batchSize: 50 });
+    const plan = planAllParallel({ zarr_urls, args: { text: 'x'.repeat(10_000) }, unitsPerPack: 50 });
     expect('units' in plan && plan.units.at(-1)).toMatchObject({ number: 99_999, stem: 'par-001999-0099999' });
   });
 });

@@ -1,4 +1,4 @@
-/** The worked examples of workflow execution, E1 to E12: a task at a time, on a list of images in memory. */
+/** The worked examples of workflow execution: a task at a time, on a list of images in memory. */
 import { describe, expect, it } from 'vitest';
 
 import type { Image, JsonObject, Scalar, TaskType } from '@service/contract';
@@ -96,7 +96,7 @@ function run(state: State, task: Task): Ran {
   };
   let silentUrls = succeeded;
   if (type === 'parallel') {
-    const plan = planParallel({ zarr_urls: selected, args, batchSize: null });
+    const plan = planParallel({ zarr_urls: selected, args, unitsPerPack: null });
     if ('problem' in plan) return { ...ran, problem: plan.problem };
     compute([...plan.units]);
   } else if (type.endsWith('compound')) {
@@ -104,7 +104,7 @@ function run(state: State, task: Task): Ran {
     const read = readInitOutput(wrote(init));
     ran.units.push({ ok: 'items' in read, zarr_urls: init.zarr_urls });
     if ('problem' in read) return { ...ran, problem: read.problem };
-    compute([...planCompute({ items: read.items, args, batchSize: null })]);
+    compute([...planCompute({ items: read.items, args, unitsPerPack: null })]);
     if (read.items.length === 0) outputs.push({ image_list_updates: [], image_list_removals: [] });
     silentUrls = ran.problem === undefined ? selected : [];
     if (ran.problem !== undefined) for (const unit of ran.units) unit.ok = false;
@@ -128,7 +128,7 @@ const image = (name: string, members: Partial<Image> = {}): Image => ({
 const dataset = (...images: Image[]): State => ({ images, current: {} });
 const silent = () => null;
 
-describe('E1 to E3, one job', () => {
+describe('a plate is converted, corrected, projected and measured by one job', () => {
   const [A1, A2] = ['/data/z/p.zarr/A/01/0', '/data/z/p.zarr/A/02/0'] as const;
   const well = (url: string) => (url.includes('/A/01/') ? 'A01' : 'A02');
 
@@ -155,7 +155,7 @@ describe('E1 to E3, one job', () => {
     { zarr_url: A2, origin: null, attributes: { plate: 'p.zarr', well: 'A02' }, types: { '3D': true } },
   ];
 
-  it('E1: a converter on an empty dataset', () => {
+  it('a converter on an empty dataset', () => {
     expect(e1.args).toEqual([
       { zarr_dir: '/data/z', image_dir: '/raw' },
       { zarr_url: A1, init_args: { raw: 'a.tif' }, image_dir: '/raw' },
@@ -185,7 +185,7 @@ describe('E1 to E3, one job', () => {
     types: { '3D': true, corr: true },
   }));
 
-  it('E2: a parallel task that writes new images', () => {
+  it('a parallel task that writes new images', () => {
     expect(e2.selected).toEqual([A1, A2]);
     expect(e2.args).toEqual([{ zarr_url: A1 }, { zarr_url: A2 }]);
     expect(e2.state.images).toEqual([...converted, ...corrected]);
@@ -222,7 +222,7 @@ describe('E1 to E3, one job', () => {
     types: { '3D': false, corr: true },
   }));
 
-  it('E3: a compound task that projects, and a task behind it', () => {
+  it('a compound task that projects, and a task behind it', () => {
     expect(e3.selected).toEqual(corrected.map(({ zarr_url }) => zarr_url));
     expect(e3.args[0]).toEqual({ zarr_dir: '/data/z', zarr_urls: e3.selected });
     expect(e3.state.images).toEqual([...converted, ...corrected, ...projected]);
@@ -238,7 +238,7 @@ describe('E1 to E3, one job', () => {
 });
 
 describe('single tasks', () => {
-  it('E4: attributes unset and added, an image removed', () => {
+  it('attributes unset and added, an image removed', () => {
     const before = dataset(
       image('a', { attributes: { k1: 'v1', k2: 'v2' }, types: { t: true } }),
       image('b', { attributes: { k1: 'v1' } }),
@@ -280,7 +280,7 @@ describe('single tasks', () => {
       { zarr_url: '/data/z/new', origin: '/data/z/nope', types: { is_3D: false } },
       [...e5Before.images, image('new', { origin: '/data/z/nope', types: { is_3D: false } })],
     ],
-  ])('E5: an image made again, %s', (_, update, images) => {
+  ])('an image made again, %s', (_, update, images) => {
     const e5 = run(e5Before, { type: 'non_parallel', writes: () => ({ image_list_updates: [update] }) });
     expect(e5.state.images).toEqual(images);
   });
@@ -296,7 +296,7 @@ describe('single tasks', () => {
       (unit: PlannedUnit) => (unit.number === 0 ? { image_list_updates: [{ zarr_url: '/data/z/a' }] } : null),
       ['a'],
     ],
-  ])('E6: %s', (_, writes, marked) => {
+  ])('%s', (_, writes, marked) => {
     const e6 = run(ab, { type: 'parallel', output_types: { x: true }, writes });
     expect(names(e6.state, 'x')).toEqual(marked);
     expect(e6.num_new_images).toBe(0);
@@ -305,7 +305,7 @@ describe('single tasks', () => {
   it.each([
     ['silent', null],
     ['with an update', { image_list_updates: [{ zarr_url: '/data/z/a' }] }],
-  ])('E7: one process fails, the other is %s: only the image of the latter is marked', (_, output) => {
+  ])('one process fails, the other is %s: only the image of the latter is marked', (_, output) => {
     const writes = (unit: PlannedUnit) => (unit.number === 1 ? 'exit 3' : output);
     const e7 = run(ab, { type: 'parallel', output_types: { corr: true }, writes });
     expect(e7.units.map(({ ok }) => ok)).toEqual([true, false]);
@@ -313,7 +313,7 @@ describe('single tasks', () => {
     expect(e7.problem).toBe('exit 3');
   });
 
-  it('E7: a compound task with a failed process marks nothing, and equal items run once', () => {
+  it('a compound task with a failed process marks nothing, and equal items run once', () => {
     const e7 = run(ab, {
       type: 'compound',
       output_types: { corr: true },
@@ -338,7 +338,7 @@ describe('single tasks', () => {
     image_list_removals: ['/data/z/old'],
   });
 
-  it('E8: equal updates and removals of several processes count once, different ones are refused', () => {
+  it('equal updates and removals of several processes count once, different ones are refused', () => {
     const before = dataset(image('a'), image('b'), image('old'));
     const e8 = run(before, { type: 'parallel', writes: () => shared(1) });
     expect(e8.state.images).toEqual([image('a'), image('b'), image('shared', { attributes: { k: 1 } })]);
@@ -349,7 +349,7 @@ describe('single tasks', () => {
     expect(conflict.state.images).toEqual(before.images);
   });
 
-  it('E9: only what is missing runs again', () => {
+  it('only what is missing runs again', () => {
     const status = (name: string, value: string) => image(name, { attributes: { [STATUS_KEY]: value } });
     const e9 = run(
       {
@@ -372,7 +372,7 @@ describe('single tasks', () => {
   it.each<[Flags, Flags | undefined]>([
     [{}, undefined],
     [{ t0: true }, { t0: true, t1: true, t2: true }],
-  ])('E10: a job from the second task on, image with types %j', (types, after) => {
+  ])('a job from the second task on, image with types %j', (types, after) => {
     const t1 = run(dataset(image('a', { types })), {
       type: 'parallel',
       input_types: { t0: true },
@@ -387,7 +387,7 @@ describe('single tasks', () => {
     expect(t2.state.images[0]!.types).toEqual(after);
   });
 
-  it('E11: types of the task win over those of the update', () => {
+  it('types of the task win over those of the update', () => {
     const e11 = run(dataset(image('a', { types: { p: true, q: true } })), {
       type: 'non_parallel',
       output_types: { q: true },
@@ -397,22 +397,22 @@ describe('single tasks', () => {
   });
 
   it.each<[object, string, boolean]>([
-    [{ image_list_updates: [{ zarr_url: '/other/c' }] }, '/other/c must lie inside /data/z', true],
-    [{ image_list_updates: [{ zarr_url: '/data/z' }] }, '/data/z must lie inside', true],
-    [{ image_list_updates: [{ zarr_url: '/data/zzz/c' }] }, '/data/zzz/c must lie inside', true],
+    [{ image_list_updates: [{ zarr_url: '/other/c' }] }, '/other/c must be inside /data/z', true],
+    [{ image_list_updates: [{ zarr_url: '/data/z' }] }, '/data/z must be inside', true],
+    [{ image_list_updates: [{ zarr_url: '/data/zzz/c' }] }, '/data/zzz/c must be inside', true],
     [{ image_list_removals: ['/data/z/nope'] }, '/data/z/nope', true],
     [{ image_list_updates: [{ zarr_url: '/data/z/../q' }] }, 'image_list_updates.0.zarr_url: ', false],
     [{ image_list_updates: [{ zarr_url: '/data/z/a', attributes: { a: [1] } }] }, 'attributes.a: ', false],
     [{ filters: {} }, 'filters: ', false],
     [[], 'must be an object', false],
-  ])('E12: %j is refused: %s', (output, words, unitIsFine) => {
+  ])('%j is refused: %s', (output, words, unitIsFine) => {
     const e12 = run(ab, { type: 'non_parallel', output_types: { o: true }, writes: () => output });
     expect(e12.problem).toContain(words);
     expect(e12.units).toEqual([{ ok: unitIsFine, zarr_urls: ['/data/z/a', '/data/z/b'] }]);
     expect(e12.state.images).toEqual(ab.images);
   });
 
-  it('E12: keys are trimmed and flags read leniently', () => {
+  it('keys are trimmed and flags read leniently', () => {
     const update = { zarr_url: '/data/z/a', attributes: { ' e ': 2 }, types: { t: 'true', u: 1 } };
     const e12 = run(ab, { type: 'non_parallel', writes: () => ({ image_list_updates: [update] }) });
     expect(e12.state.images[0]).toEqual(image('a', { attributes: { e: 2 }, types: { t: true, u: true } }));

@@ -9,7 +9,7 @@ import { LOG_HEAD_BYTES, LOG_STEP_BYTES, LOG_TAIL_BYTES } from '../../src/jobs/f
 import {
   run,
   root,
-  newPlace,
+  newFolderName,
   write,
   newJob,
   exists,
@@ -18,7 +18,7 @@ import {
   downloaded,
   pythonZip,
   openBelow,
-} from './job-place.ts';
+} from './job-folders.ts';
 
 describe('the folder of a job', () => {
   it('is made with the folders above it, readable by everyone, whatever the umask says', async () => {
@@ -114,7 +114,7 @@ describe('a log', () => {
   });
 
   it('is not there without folder, zip or place', async () => {
-    const working_dir = newPlace();
+    const working_dir = newFolderName();
     expect(await jobFiles.readLog({ working_dir }, join(working_dir, 'log.txt'))).toBeUndefined();
     expect(await jobFiles.readLog({ working_dir: null }, '/etc/hostname')).toBeUndefined();
     expect(await jobFiles.workflowLog({ working_dir })).toBeNull();
@@ -153,7 +153,7 @@ describe('a log', () => {
   });
 
   it('in a damaged zip is an error, and leaves nothing open', async () => {
-    const working_dir = newPlace();
+    const working_dir = newFolderName();
     await writeFile(`${working_dir}.zip`, 'this is not a zip');
     await expect(jobFiles.readLog({ working_dir }, join(working_dir, 'log.txt'))).rejects.toThrow('not a zip file');
     expect(await openBelow(working_dir)).toBe(0);
@@ -247,7 +247,7 @@ describe('following the workflow log', () => {
   });
 
   it('of a log that is not there gives nothing', async () => {
-    expect(await jobFiles.workflowLogFrom({ working_dir: newPlace() }, 7)).toEqual({ offset: 7, text: '' });
+    expect(await jobFiles.workflowLogFrom({ working_dir: newFolderName() }, 7)).toEqual({ offset: 7, text: '' });
     expect(await jobFiles.workflowLogFrom({ working_dir: null }, Number.NaN)).toEqual({ offset: 0, text: '' });
   });
 });

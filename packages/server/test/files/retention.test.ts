@@ -8,7 +8,7 @@ import { applyRetention } from '../../src/jobs/files/index.ts';
 import {
   root,
   jobName,
-  newPlace,
+  newFolderName,
   type Files,
   write,
   newJob,
@@ -16,7 +16,7 @@ import {
   unzipped,
   asBuffers,
   pythonZip,
-} from './job-place.ts';
+} from './job-folders.ts';
 
 describe('retention', () => {
   const now = new Date('2026-11-30T12:00:00Z');
@@ -54,11 +54,11 @@ describe('retention', () => {
     ['a folder', 29, () => newJob(files), 'zip', { zipped: 1 }],
     ['a folder with its zip', 8, withZip, 'zip', { zipped: 1 }],
     ['a zip', 8, onlyZip, 'zip', {}],
-    ['nothing', 8, async () => newPlace(), '', {}],
+    ['nothing', 8, async () => newFolderName(), '', {}],
     ['a folder', 30, () => newJob(files), '', { removed: 1 }],
     ['a folder with its zip', 31, withZip, '', { removed: 1 }],
     ['a zip', 31, onlyZip, '', { removed: 1 }],
-    ['nothing', 31, async () => newPlace(), '', {}],
+    ['nothing', 31, async () => newFolderName(), '', {}],
     ['a folder', -1, () => newJob(files), 'folder', {}],
   ])('makes of %s after %d days …', async (_, days, make, expected, counts) => {
     const working_dir = await make();
@@ -85,7 +85,7 @@ describe('retention', () => {
   });
 
   it('removes a temporary zip as well', async () => {
-    const working_dir = newPlace();
+    const working_dir = newFolderName();
     await writeFile(`${working_dir}_tmp.zip`, 'half');
     const jobs = [{ working_dir, ended: daysAgo(31) }];
     expect(await applyRetention({ jobs, zipAfterDays: null, removeAfterDays: 30, now })).toMatchObject({ removed: 1 });
@@ -132,7 +132,7 @@ describe('retention', () => {
 
   it('removes a link, not what it points to', async () => {
     const outside = await newJob({ 'secret.txt': 'secret' });
-    const working_dir = newPlace();
+    const working_dir = newFolderName();
     await symlink(outside, working_dir);
     const jobs = [{ working_dir, ended: daysAgo(8) }];
     const options = { jobs, zipAfterDays: 7, now };

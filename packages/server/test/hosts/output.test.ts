@@ -47,9 +47,16 @@ describe('a handler that throws ends its command, which fails with it', () => {
 });
 
 it('a handler that throws when a launched command ends harms nobody', async () => {
-  const { pid } = await localHost.launch(['true'], { cwd: '/', output: '/dev/null', onExit: thrown });
-  await until('its end', () => !isAlive(pid));
+  let told = 0;
+  const onExit = () => {
+    told += 1;
+    thrown();
+  };
+  const { pid } = await localHost.launch(['true'], { cwd: '/', output: '/dev/null', onExit });
+  await until('its end', () => !isAlive(pid) && told > 0);
+  // what nobody catches would fail the test
   await sleep(100);
+  expect(told).toBe(1);
 });
 
 it('a command is held back while what it printed is not taken', async () => {

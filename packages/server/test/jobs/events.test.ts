@@ -30,6 +30,7 @@ interface Listener {
   until(condition: (heard: Heard[]) => boolean): Promise<void>;
   ended: Promise<void>;
   leave(): void;
+  isLeft(): boolean;
 }
 
 const open: Listener[] = [];
@@ -74,6 +75,7 @@ async function listen(url: string, token: string, lastEventId?: string): Promise
     },
     ended,
     leave: () => leaving.abort(),
+    isLeft: () => leaving.signal.aborted,
   };
   open.push(listener);
   return listener;
@@ -231,7 +233,7 @@ describe('the stream of a job', () => {
     const listeners = [];
     for (let number = 0; number < 6; number++) listeners.push(await listen(url, token));
     for (const listener of listeners) await listener.until(has('log'));
-    const statements = (await statementsOf(() => sleep(3000))).filter((text) => !text.includes('token_generation'));
+    const statements = await statementsOf(() => sleep(3000));
     expect(statements.length).toBeGreaterThanOrEqual(1);
     expect(statements.length).toBeLessThanOrEqual(4);
     for (const listener of listeners) listener.leave();
@@ -245,6 +247,9 @@ describe('the stream of a job', () => {
     const stream = await listen(url, short);
     await stream.until(has('job'));
     await stream.ended;
+    // not because somebody left
+    expect(stream.isLeft()).toBe(false);
+    await expect(listen(url, short)).rejects.toThrow('answered 401');
   });
 });
 
@@ -373,4 +378,6 @@ it('a service with open streams closes', async () => {
   );
   await closing.app.close();
   await stream.ended;
+  expect(stream.isLeft()).toBe(false);
+  await expect(fetch(`${closing.url}/api/alive/`)).rejects.toThrow();
 });

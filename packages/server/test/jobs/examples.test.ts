@@ -1,4 +1,4 @@
-/** The worked examples of workflow execution, E1 to E12, through the service with real processes. */
+/** The worked examples of workflow execution, through the service with real processes. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -78,7 +78,7 @@ const UNIT = ['args.json', 'log.txt', 'metadiff.json'];
 const filesOf = (folder: string, stem: string, endings = UNIT) =>
   endings.map((ending) => `${folder}/${stem}-${ending}`);
 
-it('E1, E2, E3: a plate is converted, corrected, projected and measured', async () => {
+it('a plate is converted, corrected, projected and measured', async () => {
   const wells = ['01', '02'];
   const at = (plate: string, well: string, name = '0') => `/data/z/${plate}.zarr/A/${well}/${name}`;
   const projected = (well: string) =>
@@ -197,7 +197,7 @@ it('E1, E2, E3: a plate is converted, corrected, projected and measured', async 
   expect(lab.files(job)).toEqual(files);
 });
 
-it('E4: a non-parallel task unsets and adds attributes, and removes an image', async () => {
+it('a non-parallel task unsets and adds attributes, and removes an image', async () => {
   const { flow, dataset, job, images, counters, accounting, units } = await play(
     [
       {
@@ -237,7 +237,7 @@ it('E4: a non-parallel task unsets and adds attributes, and removes an image', a
   expect(remembered.map((row) => lab.nameOf(row.zarr_url))).toEqual(['a', 'b']);
 });
 
-describe('E5: an image that is made again from an origin', () => {
+describe('an image that is made again from an origin', () => {
   const BEFORE = [
     image('3d', { attributes: { well: 'B03' }, types: { is_3D: true, ic: true } }),
     image('2d', { attributes: { well: 'XX' }, types: { is_3D: false, junk: true } }),
@@ -266,7 +266,7 @@ describe('E5: an image that is made again from an origin', () => {
   });
 });
 
-describe('E6: the types that a task makes', () => {
+describe('the types that a task makes', () => {
   it.each<[string, TaskSpec['plan'], object[]]>([
     ['go to all images when it says nothing', {}, [{ x: true }, { x: true }]],
     [
@@ -283,7 +283,7 @@ describe('E6: the types that a task makes', () => {
   });
 });
 
-describe('E7: some units fail', () => {
+describe('some units fail', () => {
   it.each<[string, JsonObject]>([
     ['nothing', {}],
     ['an update', update({ zarr_url: '/data/z/a' })],
@@ -320,7 +320,7 @@ describe('E7: some units fail', () => {
   });
 });
 
-describe('E8: units that say the same', () => {
+describe('units that say the same', () => {
   it('say it once', async () => {
     const { images, counters, accounting } = await play(
       [
@@ -356,7 +356,7 @@ describe('E8: units that say the same', () => {
   });
 });
 
-it('E9: only what is missing runs again', async () => {
+it('only what is missing runs again', async () => {
   const { dataset, flow, job, units } = await play(
     [{ type: 'parallel', plan: { '/data/z/b': { exit: 1 } } }],
     ['a', 'b', 'c'],
@@ -385,7 +385,7 @@ it('E9: only what is missing runs again', async () => {
   expect(seen).toEqual([first, last, first]);
 });
 
-describe('E10: some of the tasks', () => {
+describe('some of the tasks', () => {
   const TASKS: TaskSpec[] = [
     { type: 'parallel', output_types: { t0: true } },
     { type: 'parallel', input_types: { t0: true }, output_types: { t1: true } },
@@ -411,7 +411,7 @@ describe('E10: some of the tasks', () => {
   });
 });
 
-it('E11: what a task makes wins over what its output says', async () => {
+it('what a task makes wins over what its output says', async () => {
   const { images } = await play(
     [
       {
@@ -425,7 +425,7 @@ it('E11: what a task makes wins over what its output says', async () => {
   expect(images[0]!.types).toEqual({ p: false, q: true });
 });
 
-describe('E12: an output', () => {
+describe('an output', () => {
   it.each<[string, JsonObject]>([
     ['with a new image elsewhere', update({ zarr_url: '/other/c' }).output],
     ['with the folder itself as an image', update({ zarr_url: '/data/z' }).output],

@@ -347,8 +347,8 @@ describe('images with their status', () => {
     [{}, { page: 2, page_size: 3 }, 'e', 4],
     [{}, { page: 3, page_size: 3 }, '', 4],
     [{}, { page: 1, page_size: 2, sort: '-zarr_url' }, 'ec', 4],
-    [{}, { sort: 'status' }, 'bcea', 4],
-    [{}, { sort: '-status' }, 'aecb', 4],
+    [{}, { sort: 'status' }, 'bcae', 4],
+    [{}, { sort: '-status' }, 'eacb', 4],
     [{}, { sort: 'status', page: 1, page_size: 1 }, 'b', 4],
     [{}, { sort: 'attribute:well' }, 'bcae', 4],
     [{}, { sort: '-attribute:well', page: 1, page_size: 1 }, 'c', 4],
@@ -401,6 +401,7 @@ describe('images by the values of attributes', () => {
     num_images: 1,
     counts: counts && { ...NONE, ...counts },
     ...REST,
+    newest_unit_id: Object.keys(counts ?? {}).some((one) => one !== 'unset') ? (expect.any(Number) as number) : null,
     ...more,
   });
 
@@ -496,6 +497,7 @@ describe('images by the values of attributes', () => {
         { num_images: 4, num_running: 0, num_stopped: 0, num_with_warnings: 1 },
       ),
     ]);
+    expect(body.groups[1].newest_unit_id).toBeGreaterThan(body.groups[0].newest_unit_id);
   });
 
   it.each([[[]], [['a', 'b', 'c', 'd']], [['']], ['well'], [[1]]])('are not grouped by %j', async (by) => {

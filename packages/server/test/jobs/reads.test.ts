@@ -287,12 +287,12 @@ describe('what a job waits for', () => {
     expect(await ask(first)).toEqual({
       state: 'waiting',
       jobs_ahead: 0,
-      reason: 'This job is next; it begins when a place is free.',
+      reason: 'This job is next; it begins when a slot is free.',
     });
     expect(await ask(second)).toEqual({
       state: 'waiting',
       jobs_ahead: 1,
-      reason: '1 job submitted earlier on the same resource has not begun either.',
+      reason: '1 job submitted earlier on the same resource has not started either.',
     });
     await db
       .updateTable('jobs')

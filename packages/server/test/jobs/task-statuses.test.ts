@@ -13,7 +13,7 @@ beforeAll(async () => {
   service = await startService({ background: false });
 });
 
-const placeOf = ({ project, workflow, dataset }: Scene) => ({
+const idsOf = ({ project, workflow, dataset }: Scene) => ({
   project_id: project,
   workflow_id: workflow,
   dataset_id: dataset,
@@ -25,7 +25,7 @@ const ask = ({ owner, project, workflow, dataset }: Scene, client = owner.client
 /** A scene with one task that ran once, with these units. */
 async function ranOnce(units: UnitFields[], { type = 'parallel', run = {} }: { type?: TaskType; run?: object } = {}) {
   const scene = await addScene(service, [type]);
-  const job_id = await addJob(service, { ...placeOf(scene), status: 'done' });
+  const job_id = await addJob(service, { ...idsOf(scene), status: 'done' });
   const fields = { dataset_id: scene.dataset, workflowtask_id: scene.steps[0]!, job_id, ...run };
   const { run: history_run_id } = await addRunWithUnits(service, fields, units);
   const { body } = await ask(scene);
@@ -37,7 +37,7 @@ describe('the newest job of a workflow on a dataset', () => {
     const scene = await addScene(service, ['parallel', 'parallel', 'parallel', 'parallel', 'parallel', 'parallel']);
     const at = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`;
     const job = (minute: number, fields: object) =>
-      addJob(service, { ...placeOf(scene), start_timestamp: at(minute), ...fields });
+      addJob(service, { ...idsOf(scene), start_timestamp: at(minute), ...fields });
     const a = await job(0, { status: 'done', first_task_index: 0, last_task_index: 3 });
     const b = await job(10, { status: 'submitted', first_task_index: 1, last_task_index: 4 });
     const run = (job_id: number, index: number, minute: number, status: 'done' | 'submitted') =>
@@ -69,9 +69,9 @@ describe('the newest job of a workflow on a dataset', () => {
 
   it('may be older than the submitted one that decides about waiting', async () => {
     const scene = await addScene(service, ['parallel']);
-    await addJob(service, { ...placeOf(scene), status: 'submitted', start_timestamp: '2026-01-01T00:00:00Z' });
+    await addJob(service, { ...idsOf(scene), status: 'submitted', start_timestamp: '2026-01-01T00:00:00Z' });
     const newest = await addJob(service, {
-      ...placeOf(scene),
+      ...idsOf(scene),
       status: 'done',
       start_timestamp: '2026-01-02T00:00:00Z',
     });
@@ -82,10 +82,10 @@ describe('the newest job of a workflow on a dataset', () => {
   it('does not look at jobs on other datasets', async () => {
     const scene = await addScene(service, ['parallel']);
     const other = await addDataset(service, scene.project, 'another');
-    const job_id = await addJob(service, { ...placeOf(scene), dataset_id: other });
+    const job_id = await addJob(service, { ...idsOf(scene), dataset_id: other });
     await addRunWithUnits(service, { dataset_id: other, workflowtask_id: scene.steps[0]!, job_id });
     expect((await ask(scene)).status).toBe(404);
-    await addJob(service, { ...placeOf(scene), status: 'done' });
+    await addJob(service, { ...idsOf(scene), status: 'done' });
     expect((await ask(scene)).body.task_statuses).toEqual({ [scene.steps[0]!]: null });
   });
 
@@ -113,7 +113,7 @@ describe('the newest job of a workflow on a dataset', () => {
     const counts: number[] = [];
     for (const types of [['parallel'], new Array<TaskType>(12).fill('parallel')] as TaskType[][]) {
       const scene = await addScene(service, types);
-      const job_id = await addJob(service, { ...placeOf(scene), status: 'done' });
+      const job_id = await addJob(service, { ...idsOf(scene), status: 'done' });
       for (const workflowtask_id of scene.steps)
         await addRunWithUnits(service, { dataset_id: scene.dataset, workflowtask_id, job_id }, [{ zarr_urls: ['/a'] }]);
       counts.push((await statementsOf(() => ask(scene))).length);
@@ -141,6 +141,7 @@ describe('a task that ran', () => {
       timestamp_started: '2026-01-01T00:00:00+00:00',
       timestamp_ended: '2026-01-01T01:00:00+00:00',
       progress: { waiting: 0, running: 0, done: 1, failed: 0 },
+      is_starting: false,
       num_images_with_warnings: 1,
       num_new_images: 2,
       causes: {},
@@ -149,7 +150,7 @@ describe('a task that ran', () => {
 
   it('counts images by the units that looked at them last, whichever run these are of', async () => {
     const scene = await addScene(service, ['parallel']);
-    const job_id = await addJob(service, { ...placeOf(scene), status: 'done' });
+    const job_id = await addJob(service, { ...idsOf(scene), status: 'done' });
     const run = { dataset_id: scene.dataset, workflowtask_id: scene.steps[0]!, job_id };
     await addRunWithUnits(service, { ...run, timestamp_started: '2026-01-01T00:00:00Z', num_available_images: 4 }, [
       { status: 'failed', zarr_urls: ['/a', '/b'], has_warnings: true },

@@ -97,6 +97,7 @@ it('a job shows its tasks in order, and how many units ran at once', async () =>
     peak_memory_bytes: 500,
     memory_limit_bytes: 900,
     scheduler_job_ids: [11, 12],
+    is_starting: false,
   });
   expect(tasks[1]).toMatchObject({ alias: 'short', num_units: 0, cpu_seconds: null, scheduler_job_ids: [] });
   expect(bins).toEqual({

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { addPerson, addProfile, addProject, type Person, shareProject } from '../support/plates.ts';
@@ -194,6 +195,26 @@ describe('a page of images', () => {
         names.slice((page - 1) * size, page * size),
       );
     }
+  });
+});
+
+describe('a long list that has just come in', () => {
+  it('is read with its filters before the database has looked at it', async () => {
+    await newDataset(
+      Array.from({ length: 50 }, (_, index) => ({ zarr_url: `/data/d/${index}`, attributes: { p: 0 } })),
+    );
+    const { db } = service.database;
+    await sql`alter table images set (autovacuum_enabled = false)`.execute(db);
+    await sql`analyze images`.execute(db);
+    const many = Array.from({ length: 30_000 }, (_, index) => ({
+      zarr_url: `/data/d/${index}`,
+      attributes: { p: 1, well: `w${index % 384}` },
+    }));
+    await newDataset(many);
+    // each with each would take minutes
+    const { items, total_count } = await query({ attribute_filters: { p: [1] } }, '?page=1&page_size=30000');
+    expect([items.length, total_count]).toEqual([30_000, 30_000]);
+    await sql`alter table images reset (autovacuum_enabled)`.execute(db);
   });
 });
 

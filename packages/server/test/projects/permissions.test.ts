@@ -23,7 +23,7 @@ const ROLES: Record<string, Role> = {
   'guest account': { link: 'rwx', guestAccount: true, fields: { is_guest: true } },
 };
 
-interface Place {
+interface ProjectIds {
   project: number;
   dataset: number;
   workflow: number;
@@ -38,8 +38,8 @@ type Needed = Permissions | 'owner' | 'link' | 'pending' | 'leave';
 interface Row {
   operation: Operation;
   needed: Needed;
-  query?: (place: Place) => Record<string, string | number>;
-  body?: (place: Place) => unknown;
+  query?: (made: ProjectIds) => Record<string, string | number>;
+  body?: (made: ProjectIds) => unknown;
 }
 
 const row = (operation: unknown, needed: Needed, extra: Omit<Row, 'operation' | 'needed'> = {}): Row => ({
@@ -108,6 +108,16 @@ const TABLE: Row[] = [
 
 /** Operations that are in no project. */
 const ELSEWHERE = [
+  // with the files that pictures are made of
+  'get_picture',
+  'get_plate_picture',
+  'get_plate_picture_info',
+  'get_dataset_contents',
+  'list_tables',
+  'get_table',
+  'query_table',
+  'get_table_groups',
+  'query_table_groups',
   'list_projects',
   'create_project',
   'list_project_invitations',
@@ -162,9 +172,9 @@ beforeAll(async () => {
 let number = 0;
 
 /** A project with one of everything, linked to the person as the role says. */
-async function newPlace(role: Role, person: Person): Promise<Place> {
+async function newProject(role: Role, person: Person): Promise<ProjectIds> {
   const name = `Project ${++number}`;
-  const { rows } = await service.database.pool.query<Omit<Place, 'task' | 'zarrDir'>>(
+  const { rows } = await service.database.pool.query<Omit<ProjectIds, 'task' | 'zarrDir'>>(
     `with project as (
        insert into projects (name, owner_id, resource_id)
        select $2, $1, p.resource_id from users u join profiles p on p.id = u.profile_id where u.id = $1 returning id),
@@ -175,11 +185,11 @@ async function newPlace(role: Role, person: Person): Promise<Place> {
      from project, dataset, workflow, step`,
     [owner.id, name, taskId],
   );
-  const place = { ...rows[0]!, task: taskId, zarrDir: `/projects/p/${name}` };
+  const made = { ...rows[0]!, task: taskId, zarrDir: `/projects/p/${name}` };
   const { db } = service.database;
   await db
     .insertInto('images')
-    .values({ dataset_id: place.dataset, position: 0, zarr_url: `${place.zarrDir}/a`, origin: null })
+    .values({ dataset_id: made.dataset, position: 0, zarr_url: `${made.zarrDir}/a`, origin: null })
     .execute();
   if (role.link !== 'owner' && role.link !== 'none') {
     const link =
@@ -188,25 +198,25 @@ async function newPlace(role: Role, person: Person): Promise<Place> {
         : { permissions: role.link, is_verified: true };
     await db
       .insertInto('project_guests')
-      .values({ project_id: place.project, user_id: person.id, ...link })
+      .values({ project_id: made.project, user_id: person.id, ...link })
       .execute();
   }
-  return place;
+  return made;
 }
 
-function call(client: Client, { operation, query, body }: Row, place: Place) {
-  const ids: Record<string, number> = {
-    project_id: place.project,
-    dataset_id: place.dataset,
-    workflow_id: place.workflow,
-    workflow_task_id: place.step,
+function call(client: Client, { operation, query, body }: Row, made: ProjectIds) {
+  const params: Record<string, number> = {
+    project_id: made.project,
+    dataset_id: made.dataset,
+    workflow_id: made.workflow,
+    workflow_task_id: made.step,
   };
-  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => String(ids[name]));
-  const extra = query ? { query: query(place) } : {};
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => String(params[name]));
+  const extra = query ? { query: query(made) } : {};
   const { method } = operation;
   if (method === 'GET') return client.get(path, extra);
   if (method === 'DELETE') return client.delete(path, extra);
-  return (method === 'PATCH' ? client.patch : client.post)(path, body?.(place), extra);
+  return (method === 'PATCH' ? client.patch : client.post)(path, body?.(made), extra);
 }
 
 describe('the permission table', () => {
@@ -222,10 +232,10 @@ describe('the permission table', () => {
   describe.each(Object.entries(ROLES))('for %s', (name, role) => {
     it.each(TABLE.map((entry) => [entry.operation.id, entry] as const))('%s', async (_, entry) => {
       const person = people.get(name)!;
-      const place = await newPlace(role, person);
-      const { status } = await call(person.client, entry, place);
+      const made = await newProject(role, person);
+      const { status } = await call(person.client, entry, made);
       const wanted = expected(entry, role);
-      if (wanted === 'ok') expect([200, 201, 204, ...(entry.query?.(place) === EMAIL ? [404] : [])]).toContain(status);
+      if (wanted === 'ok') expect([200, 201, 204, ...(entry.query?.(made) === EMAIL ? [404] : [])]).toContain(status);
       else expect(status).toBe(wanted);
     });
   });
@@ -233,10 +243,10 @@ describe('the permission table', () => {
   it.each(TABLE.map((entry) => [entry.operation.id, entry] as const))(
     '%s is closed to everybody else',
     async (_, entry) => {
-      const place = await newPlace({ link: 'none' }, owner);
-      expect((await call(service.anyone, entry, place)).status).toBe(401);
+      const made = await newProject({ link: 'none' }, owner);
+      expect((await call(service.anyone, entry, made)).status).toBe(401);
       // a superuser has no rights in projects, and this one has no profile
-      expect((await call(service.admin, entry, place)).status).toBe(403);
+      expect((await call(service.admin, entry, made)).status).toBe(403);
     },
   );
 
@@ -253,9 +263,9 @@ describe('the permission table', () => {
     const unverified = await service.person({ profile_id: (await service.admin.get('/admin/v2/profile/')).body[0].id });
     const withoutProfile = await service.person({ patch: { is_verified: true } });
     for (const entry of TABLE) {
-      const place = { project: 1, dataset: 1, workflow: 1, step: 1, task: 1, zarrDir: '/x' };
+      const made = { project: 1, dataset: 1, workflow: 1, step: 1, task: 1, zarrDir: '/x' };
       for (const person of [unverified, withoutProfile]) {
-        expect([entry.operation.id, (await call(person.client, entry, place)).status]).toEqual([
+        expect([entry.operation.id, (await call(person.client, entry, made)).status]).toEqual([
           entry.operation.id,
           403,
         ]);

@@ -13,36 +13,21 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 
 import { PYTHONS } from '@service/contract';
 
-import type { UnitEnd } from '../../src/runners/index.ts';
+import type { Batch as RunnerBatch } from '../../src/runners/batch.ts';
+import { recordIn, type ToldEnd, type WorkerRecord } from '../../src/runners/records.ts';
+import { WORKER_FILE, workerArchive } from '../../src/runners/worker-archive.ts';
 
-export const WORKER = fileURLToPath(new URL('../../src/runners/worker.py', import.meta.url));
+type AllOf<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer All) => void
+  ? All
+  : never;
 
 /** Of any kind: the first field names it. */
-export interface JournalRecord extends Partial<UnitEnd> {
-  worker?: number;
-  started?: string;
-  boot?: string;
-  host?: string;
-  places?: number;
-  stopping?: true;
-  start?: number;
-  running?: number;
-  pid?: number;
-  finished?: true;
-  scheduler_job?: number | null;
-  array_job?: number | null;
-  restart?: number;
-  log?: string;
-  log64?: string;
-  out?: string;
-  err?: string;
-}
+export type JournalRecord = Partial<AllOf<WorkerRecord>>;
 
 export interface Options {
   command: string[];
@@ -52,15 +37,17 @@ export interface Options {
   working_folder?: string;
   environment?: Record<string, string>;
   warm?: boolean;
+  /** The folder of the process that has imported already. */
+  warm_parent?: string;
   largest_output?: number;
-  places?: number;
+  slots?: number;
   python?: string;
   /** Where the batch folder is made; a new folder unless told. */
   batchFolder?: string;
 }
 
-/** The oldest and the newest Python that answer here, among those that the worker promises to run with. */
-export function interpreters(): string[] {
+/** Every Python that answers here, among those that the worker promises to run with; the oldest first. */
+export function allInterpreters(): string[] {
   const pyenv = join(process.env['PYENV_ROOT'] ?? join(homedir(), '.pyenv'), 'versions');
   const folders = [
     ...(process.env['PATH'] ?? '').split(delimiter),
@@ -82,12 +69,26 @@ export function interpreters(): string[] {
       .map(answers)
       .find((path) => path),
   ).filter((path) => path !== undefined);
-  const some = found.length > 0 ? found : [answers('python3') ?? 'python3'];
-  return [...new Set([some[0]!, some.at(-1)!])];
+  return found.length > 0 ? found : [answers('python3') ?? 'python3'];
+}
+
+/** The oldest and the newest of them. */
+export function interpreters(): string[] {
+  const all = allInterpreters();
+  return [...new Set([all[0]!, all.at(-1)!])];
 }
 
 const made: string[] = [];
 const started: ChildProcess[] = [];
+let built: string | undefined;
+
+/** The worker as it travels, in a folder of its own. */
+export function workerFile(): string {
+  if (built) return built;
+  built = join(mkdtempSync(join(tmpdir(), 'worker-')), WORKER_FILE);
+  writeFileSync(built, workerArchive());
+  return built;
+}
 
 /** A name without links on the way: programs tell it as it is. */
 export function newFolder(): string {
@@ -100,6 +101,8 @@ export function newFolder(): string {
 export function cleanUp(): void {
   for (const worker of started) if (worker.exitCode === null && worker.signalCode === null) worker.kill('SIGKILL');
   for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
+  if (built) rmSync(dirname(built), { recursive: true, force: true });
+  built = undefined;
 }
 
 export async function until<T>(what: () => T | undefined | false | null, seconds = 15): Promise<T> {
@@ -111,6 +114,22 @@ export async function until<T>(what: () => T | undefined | false | null, seconds
     await sleep(10);
   }
 }
+
+/** A batch of one unit that does nothing, with its folders below this one. */
+export const smallBatch = (root: string) =>
+  ({
+    folder: join(root, 'batch'),
+    command: ['/bin/true'],
+    taskFolder: join(root, 'task'),
+    workingFolder: '/',
+    environment: {},
+    warm: false,
+    largestOutput: 100,
+    total: 1,
+    units: () => [{ number: 0, stem: 'one', args: '{}' }],
+    single: false,
+    width: null,
+  }) satisfies RunnerBatch;
 
 export const stemOf = (number: number) => `par-000000-${String(number).padStart(7, '0')}`;
 
@@ -140,20 +159,21 @@ export function whenDone(worker: ChildProcess, stderr: () => string): Running['d
   });
 }
 
-function recordsIn(path: string): JournalRecord[] {
+const isWhole = (line: string) => line.startsWith('{') && line.endsWith('}');
+
+/** As the service reads them. Nothing but a line that was cut off may be something else. */
+function recordsIn(path: string): WorkerRecord[] {
   if (!existsSync(path)) return [];
   const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1);
-  return lines.flatMap((line) => {
-    try {
-      return [JSON.parse(line) as JournalRecord];
-    } catch {
-      return [];
-    }
+  return lines.filter(isWhole).map((line) => {
+    const record = recordIn(line);
+    if (!record) throw new Error(`No record that a worker may write: ${line}`);
+    return record;
   });
 }
 
-const endsIn = (records: JournalRecord[]) =>
-  (records.filter((record) => 'end' in record) as (JournalRecord & UnitEnd)[]).sort((a, b) => a.end - b.end);
+const endsIn = (records: WorkerRecord[]): ToldEnd[] =>
+  records.filter((record) => 'end' in record).sort((a, b) => a.end - b.end);
 
 export function makeBatch(options: Options) {
   const batch = options.batchFolder ?? join(newFolder(), 'batch');
@@ -169,21 +189,22 @@ export function makeBatch(options: Options) {
       working_folder: options.working_folder ?? '/',
       environment: options.environment ?? {},
       warm: options.warm ?? false,
+      warm_parent: options.warm_parent,
       largest_output: options.largest_output ?? 1_000_000,
       total: args.length,
     }),
   );
   const units = args.map((text, number) => JSON.stringify({ number, stem: stemOf(number), args: text }));
   writeFileSync(join(batch, 'units.jsonl'), units.map((line) => `${line}\n`).join(''));
-  const control = (places: number, stop = false) => {
-    writeFileSync(join(batch, 'control.json.new'), JSON.stringify({ places, stop }));
+  const control = (slots: number, stop = false) => {
+    writeFileSync(join(batch, 'control.json.new'), JSON.stringify({ slots, stop }));
     renameSync(join(batch, 'control.json.new'), join(batch, 'control.json'));
   };
-  control(options.places ?? 2);
+  control(options.slots ?? 2);
 
-  const records = () => recordsIn(journalPath);
+  const records = (): JournalRecord[] => recordsIn(journalPath);
   const start = (environment: NodeJS.ProcessEnv = process.env): Running => {
-    const worker = spawn(options.python ?? 'python3', ['-I', '-S', WORKER, batch], {
+    const worker = spawn(options.python ?? 'python3', ['-I', '-S', workerFile(), batch], {
       detached: true,
       stdio: ['ignore', 'ignore', 'pipe'],
       env: environment,
@@ -192,7 +213,7 @@ export function makeBatch(options: Options) {
     worker.stderr.on('data', (data: Buffer) => (stderr += data.toString()));
     return { process: worker, done: whenDone(worker, () => stderr) };
   };
-  const ends = () => endsIn(records());
+  const ends = () => endsIn(recordsIn(journalPath));
   return {
     batch,
     folder,
@@ -214,7 +235,7 @@ export function makeBatch(options: Options) {
 
 export type Batch = ReturnType<typeof makeBatch>;
 
-export interface PackOptions extends Omit<Options, 'places' | 'args' | 'batchFolder'> {
+export interface PackOptions extends Omit<Options, 'slots' | 'args' | 'batchFolder'> {
   /** The text for each args file, one a unit, for each pack. */
   packs?: string[][];
   parallel?: number;
@@ -269,14 +290,14 @@ export function makePacks(options: PackOptions) {
   const nameOf = (pack = 0, node?: number) =>
     `r3-${String(pack).padStart(6, '0')}${node === undefined ? '' : `.${node}`}`;
   const journalPath = (pack?: number, node?: number) => join(outputs, `${nameOf(pack, node)}.jsonl`);
-  const records = (pack?: number, node?: number) => recordsIn(journalPath(pack, node));
-  const ends = (pack?: number, node?: number) => endsIn(records(pack, node));
+  const records = (pack?: number, node?: number): JournalRecord[] => recordsIn(journalPath(pack, node));
+  const ends = (pack?: number, node?: number) => endsIn(recordsIn(journalPath(pack, node)));
   let streams = 0;
   const start = ({ pack = 0, slurm = {}, nodes = false, environment = unscheduled() }: PackStart = {}): Running => {
     const stream = join(root, `slurm-${streams++}`);
     const descriptors = [openSync(`${stream}.out`, 'a'), openSync(`${stream}.err`, 'a')] as const;
     const words = ['--pack', inputs, outputs, '3', String(pack), ...(nodes ? ['--nodes'] : [])];
-    const worker = spawn(options.python ?? 'python3', ['-I', '-S', WORKER, ...words], {
+    const worker = spawn(options.python ?? 'python3', ['-I', '-S', workerFile(), ...words], {
       detached: true,
       stdio: ['ignore', ...descriptors],
       env: { ...environment, ...Object.fromEntries(Object.entries(slurm).map(([name, value]) => [name, `${value}`])) },

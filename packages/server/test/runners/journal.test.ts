@@ -20,10 +20,10 @@ const END = {
   time: 2.5,
   exit_code: 0,
   signal: null,
-  cpu: 0.1,
-  memory: 1024,
+  cpu_seconds: 0.1,
+  peak_memory_bytes: 1024,
   out_of_memory: false,
-  warnings: 0,
+  num_warnings: 0,
   log_bytes: 0,
   output: null,
   output_bytes: 0,
@@ -32,7 +32,7 @@ const END = {
   lost: false,
   tail: '',
 };
-const WORKER = { worker: 77, started: '123', boot: 'b', host: 'n1', scheduler_job: 5, array_job: 4 };
+const WORKER = { worker: 77, started: '123', boot: 'b', time: 1, host: 'n1', scheduler_job_id: 5, array_job: 4 };
 
 const bytesOf = (...records: (object | string)[]) =>
   Buffer.from(records.map((one) => `${typeof one === 'string' ? one : JSON.stringify(one)}\n`).join(''));
@@ -40,13 +40,33 @@ const bytesOf = (...records: (object | string)[]) =>
 describe('a line is a record when a worker could have written it', () => {
   it.each([
     WORKER,
-    { places: 4 },
+    { slots: 4 },
+    { running: 0, pid: 78, started: '124' },
     { stopping: true },
     START,
     END,
     { finished: true, stopped: false, out: '', err: 'x' },
   ])('%j', (record) => {
     expect(recordIn(JSON.stringify({ ...record, more: 1, __proto__: { polluted: true } }))).toEqual(record);
+  });
+});
+
+describe('a line of a worker from before an update of the service is read with the names of now', () => {
+  const { cpu_seconds: cpu, peak_memory_bytes: memory, num_warnings: warnings, ...rest } = END;
+  it.each<[object, object]>([
+    [{ places: 4 }, { slots: 4 }],
+    [{ ...rest, cpu, memory, warnings }, END],
+    [
+      { ...rest, cpu, memory: null, warnings, memory_limit: 5 },
+      { ...END, peak_memory_bytes: null, memory_limit_bytes: 5 },
+    ],
+  ])('%j', (line, record) => {
+    expect(recordIn(JSON.stringify(line))).toEqual(record);
+  });
+
+  it('unless it has both, and is held to the same limits', () => {
+    expect(recordIn(JSON.stringify({ ...END, cpu: 7, memory: -1 }))).toEqual(END);
+    expect(recordIn(JSON.stringify({ ...rest, cpu, memory: -1, warnings }))).toBeUndefined();
   });
 });
 
@@ -68,13 +88,13 @@ describe('a line is left out', () => {
     ['with a time that no database takes', '{"start": 0, "time": 1e20}'],
     ['with what Python writes for no number', '{"start": 0, "time": NaN}'],
     ['with an exit code that is none', JSON.stringify({ ...END, exit_code: 2 ** 40 })],
-    ['with memory below zero', JSON.stringify({ ...END, memory: -1 })],
+    ['with memory below zero', JSON.stringify({ ...END, peak_memory_bytes: -1 })],
     ['with an output that is no text', JSON.stringify({ ...END, output: { image_list_updates: [] } })],
     ['with a log that is no base64', JSON.stringify({ ...END, log64: '<script>' })],
     ['with a problem without end', JSON.stringify({ ...END, problem: 'x'.repeat(20_000) })],
     ['with the id of a job in words', JSON.stringify({ ...WORKER, array_job: '1,2' })],
     ['with the id of a job below zero', JSON.stringify({ ...WORKER, array_job: -1 })],
-    ['with the id of a job beyond all', JSON.stringify({ ...WORKER, scheduler_job: 2 ** 40 })],
+    ['with the id of a job beyond all', JSON.stringify({ ...WORKER, scheduler_job_id: 2 ** 40 })],
     ['with a process that stands for all', JSON.stringify({ ...WORKER, worker: -1 })],
   ])('%s', (_, line) => {
     const intake = newIntake();
@@ -166,7 +186,7 @@ describe('on this machine', () => {
       const { path, intake, reader } = open();
       make(path);
       expect(await reader.read()).toEqual([]);
-      expect(intake.problem()).toContain('is gone, or is no file any more');
+      expect(intake.problem()).toContain('is gone, or is no longer a file');
     }
   });
 });

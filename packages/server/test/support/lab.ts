@@ -7,16 +7,15 @@
  *     const job = await lab.run(flow, await lab.dataset(['a', 'b']));
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Updateable } from 'kysely';
-import { afterAll } from 'vitest';
 
 import type { JsonObject, TaskType } from '@service/contract';
 
 import type { Tables } from '../../src/db/index.ts';
+import { temporaryFolder } from './file-end.ts';
 import { addPerson, addProject, type Person } from './plates.ts';
 import type { Answer, TestService } from './server.ts';
 import { addResourceAndProfile, addTaskGroup } from './tasks.ts';
@@ -72,14 +71,8 @@ export interface Start {
   args: JsonObject;
 }
 
-/** Everything that the tests of a file leave on the disk; it goes when they are over. */
-const LABS = mkdtempSync(join(tmpdir(), 'service-labs-'));
-const clear = () => rmSync(LABS, { recursive: true, force: true, maxRetries: 5 });
-if (process.env['VITEST']) afterAll(clear);
-else process.once('exit', clear);
-
 /** A folder of its own for the data of a service. */
-export const dataFolder = (): string => mkdtempSync(join(LABS, 'data-'));
+export const dataFolder = (): string => temporaryFolder('data');
 
 /** Waits until something holds; fails with its name when it does not come. */
 export async function until<T>(what: string, check: () => T | Promise<T>, seconds = 20): Promise<NonNullable<T>> {
@@ -122,7 +115,7 @@ export async function openLab(given: LabService, options: LabOptions = {}) {
   // what makes people and resources asks for no more than this
   const service = given as TestService;
   const { db } = service.database;
-  const root = options.root ?? mkdtempSync(join(LABS, 'lab-'));
+  const root = options.root ?? temporaryFolder('lab');
   const folders = { jobs: join(root, 'jobs'), zarr: join(root, 'zarr'), starts: join(root, 'starts') };
   for (const folder of [folders.jobs, folders.zarr]) mkdirSync(folder);
   const { resource_id, profile_id } = await addResourceAndProfile(service);

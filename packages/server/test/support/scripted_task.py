@@ -1,11 +1,18 @@
-"""A task that does what its arguments say: `plan` has a step for each zarr_url, "*" for all others, "init" for init phases.
+"""A task that does what its arguments say.
 
-A step may have: output (written as JSON), raw (written as it is), print, exit, signal, sleep, wait_for (a file), stubborn
-(does not end when asked to), spawn (seconds that a child lives), daemon (seconds that a grandchild in a session of its own lives), touch (a file), environ
-(prints the environment), long_log (bytes), allocate (megabytes of memory), python (runs it). Each start is recorded in the file `starts`, one line a start; with `ends`,
-each end in that file.
+`plan` has a step for each zarr_url, "*" for all others, "init" for init phases. A step may have: output (written as
+JSON), raw (written as it is), print, exit, signal, sleep, wait_for (a file), stubborn (does not end when asked to),
+spawn (seconds that a child lives), daemon (seconds that a grandchild in a session of its own lives), touch (a file),
+environ (prints the environment), long_log (bytes), allocate (megabytes of memory), python (runs it). Each start is
+recorded in the file `starts`, one line a start; with `ends`, each end in that file.
 """
-import json, os, signal, subprocess, sys, time
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
 
 BEGAN = time.time()
 
@@ -38,7 +45,7 @@ if "spawn" in step:
     print("child", child.pid, flush=True)
 if "daemon" in step:
     # the parent between the two is gone at once, so that nothing leads from the task to the grandchild
-    command = "setsid sleep %s >/dev/null 2>&1 & echo grandchild $!" % step["daemon"]
+    command = f"setsid sleep {step['daemon']} >/dev/null 2>&1 & echo grandchild $!"
     print(subprocess.run(["sh", "-c", command], stdout=subprocess.PIPE, text=True).stdout, flush=True)
 if step.get("environ"):
     print(json.dumps({"environ": dict(os.environ), "cwd": os.getcwd()}), flush=True)

@@ -7,7 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import pg from 'pg';
-import { afterAll, inject } from 'vitest';
+import { inject } from 'vitest';
 
 import { createAdministrator, ensureDefaultGroup, type Provider } from '../../src/accounts/index.ts';
 import { operator } from '../../src/audit/index.ts';
@@ -16,6 +16,7 @@ import type { Logger, Logging } from '../../src/logging/index.ts';
 import { createService } from '../../src/service.ts';
 import { readSettings } from '../../src/settings/index.ts';
 import { TEMPLATE } from './database.ts';
+import { atFileEnd } from './file-end.ts';
 
 export const ADMIN = { email: 'admin@example.org', password: 'admin-password' };
 
@@ -151,24 +152,21 @@ export interface ServiceOptions {
   withPages?: boolean;
 }
 
+export const SIGNING_KEY = 'a key for tests';
+
 const DEFAULTS = {
   POSTGRES_DB: 'given by the test',
-  JWT_SECRET_KEY: 'a key for tests',
+  JWT_SECRET_KEY: SIGNING_KEY,
   JWT_EXPIRE_SECONDS: '3600',
   SERVICE_DEFAULT_GROUP_NAME: 'All',
 };
 
-export async function startService(options: ServiceOptions = {}): Promise<TestService> {
+/** A service on a database that is there. Whoever asks for it ends it. */
+export async function serve(database: OpenDatabase, options: ServiceOptions = {}) {
   const given: Record<string, string> = { ...DEFAULTS, ...options.settings };
-  const settings = readSettings((name) => given[name]);
-  const database = await freshDatabase();
-  const defaultGroup = settings.app.SERVICE_DEFAULT_GROUP_NAME;
-  const by = operator('start');
-  await ensureDefaultGroup(database.db, by, defaultGroup);
-  await createAdministrator(database.db, by, { ...ADMIN, projectDir: '/projects/admin' }, defaultGroup);
   const log: LogEntry[] = [];
   const app = await createService({
-    settings,
+    settings: readSettings((name) => given[name]),
     database,
     logging: rememberingLogging(log),
     checkAnswers: true,
@@ -176,8 +174,18 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     ...(options.background === undefined ? {} : { background: options.background }),
     withPages: options.withPages ?? false,
   });
-  const url = await app.listen({ host: '127.0.0.1', port: 0 });
-  afterAll(async () => {
+  return { app, log, url: await app.listen({ host: '127.0.0.1', port: 0 }) };
+}
+
+export async function startService(options: ServiceOptions = {}): Promise<TestService> {
+  const given: Record<string, string> = { ...DEFAULTS, ...options.settings };
+  const database = await freshDatabase();
+  const defaultGroup = readSettings((name) => given[name]).app.SERVICE_DEFAULT_GROUP_NAME;
+  const by = operator('start');
+  await ensureDefaultGroup(database.db, by, defaultGroup);
+  await createAdministrator(database.db, by, { ...ADMIN, projectDir: '/projects/admin' }, defaultGroup);
+  const { app, log, url } = await serve(database, options);
+  atFileEnd(async () => {
     await app.close();
     await database.drop();
   });

@@ -1,7 +1,7 @@
 /**
  * Requests that are meant to do harm, and what others notice of them: shared by tests and benchmarks.
  *
- *     const others = watch(url);
+ *     const others = await watch(url);
  *     await send(url, { path, chunks: repeated('1,', 120 * MB) });
  *     const longest = await others.end();
  */
@@ -86,8 +86,9 @@ export interface Watch {
 }
 
 /** Asks for a sign of life all the time, as somebody who has nothing to do with the attack: in a thread of its own. */
-export function watch(url: string): Watch {
+export async function watch(url: string): Promise<Watch> {
   const watcher = new Worker(new URL('./watcher.ts', import.meta.url), { workerData: url, execArgv: [] });
+  await once(watcher, 'message');
   return {
     async end() {
       watcher.postMessage('end');

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import { findPackage } from '../../src/tasks/custom-collection.ts';
 import { addPerson, type Person } from '../support/plates.ts';
@@ -155,7 +155,7 @@ describe('looking for a package by its name', () => {
 
   it('gives the program an end, an argument instead of a shell, and none of the secrets', async () => {
     expect(await findPackage(program('slow', 'sleep 30; echo /late'), 'x', 200)).toBeUndefined();
-    process.env['A_SECRET'] = 'secret';
+    vi.stubEnv('A_SECRET', 'secret');
     const said = join(folder, 'said');
     await findPackage(
       program('tells', `env > ${said}; echo "$3" >> ${said}; pwd >> ${said}; echo /found`),
@@ -165,7 +165,7 @@ describe('looking for a package by its name', () => {
     const text = readFileSync(said, 'utf8');
     expect(text).not.toContain('secret');
     expect(text).toMatch(/a_b\n\/\n$/);
-    delete process.env['A_SECRET'];
+    vi.unstubAllEnvs();
   });
 
   it('leaves the service answering meanwhile', async () => {

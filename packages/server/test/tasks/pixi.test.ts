@@ -137,7 +137,7 @@ describe('an archive', () => {
     );
 
     expect(states(activity)).toEqual(
-      ['folder', 'extract', 'project file', 'install', 'interpreter', 'tasks'].map((name) => `${name}: OK`),
+      ['folder', 'extract', 'project file', 'install', 'interpreter', 'bytecode', 'tasks'].map((name) => `${name}: OK`),
     );
     expect(activity.log).toContain('--concurrent-solves 4 --concurrent-downloads 4 --frozen --manifest-path');
     expect(activity.log).toContain('Installed with 2 threads, frozen: yes');
@@ -207,7 +207,7 @@ describe('the life of a task group', () => {
     const { group } = await collected(await archiveOf());
     rmSync(group.archive_path);
     const off = await outcome(await act(group.id, 'deactivate'));
-    expect([off.status, off.log]).toEqual(['failed', expect.stringContaining('archive is not there any more')]);
+    expect([off.status, off.log]).toEqual(['failed', expect.stringContaining('archive is gone')]);
     expect((await groupOf(group.id)).active).toBe(true);
     expect(isThere(join(group.path, 'source_dir'))).toBe(true);
   });

@@ -42,10 +42,10 @@ afterEach(async () => {
 });
 afterAll(() => database.drop());
 
-function start(handler: Handler, options: { places?: number; retrySeconds?: number; kind?: string } = {}): Queue {
-  const { places = 2, retrySeconds, kind = 'test' } = options;
+function start(handler: Handler, options: { slots?: number; retrySeconds?: number; kind?: string } = {}): Queue {
+  const { slots = 2, retrySeconds, kind = 'test' } = options;
   const retry = retrySeconds === undefined ? {} : { retrySeconds };
-  const queue = startQueue({ db: database.db, log, handlers: { [kind]: handler }, places, ...retry });
+  const queue = startQueue({ db: database.db, log, handlers: { [kind]: handler }, slots, ...retry });
   queues.push(queue);
   return queue;
 }
@@ -106,15 +106,15 @@ describe('doing work', () => {
       await sleep(5);
       done.push(id);
     };
-    start(handler, { places: 4 });
-    start(handler, { places: 4 });
+    start(handler, { slots: 4 });
+    start(handler, { slots: 4 });
     await until(async () => (await left()).length === 0);
     expect(done).toHaveLength(60);
     expect(new Set(done).size).toBe(60);
     expect(Math.max(...done.slice(0, 10))).toBeLessThan(30);
   });
 
-  it('never takes more at a time than there are places', async () => {
+  it('never takes more at a time than there are slots', async () => {
     for (let id = 1; id <= 10; id++) await addWork(database.db, 'test', id);
     let [now, most] = [0, 0];
     start(
@@ -123,7 +123,7 @@ describe('doing work', () => {
         await sleep(10);
         now--;
       },
-      { places: 3 },
+      { slots: 3 },
     );
     await until(async () => (await left()).length === 0);
     expect(most).toBe(3);
@@ -170,7 +170,7 @@ describe('doing work', () => {
         begun.push(id);
         if (id === 1) throw new Error('broken');
       },
-      { places: 1 },
+      { slots: 1 },
     );
     await until(async () => begun.length === 2 && (await left()).length === 1);
     queue.wake();
@@ -189,7 +189,7 @@ describe('doing work', () => {
         await sleep(200);
         ended++;
       },
-      { places: 1 },
+      { slots: 1 },
     );
     await until(() => begun === 1);
     await queue.stop();
@@ -213,9 +213,14 @@ describe('a queue', () => {
   });
 
   it.each([0, 1, 3, 10, 30])('stops, also %d ms after its start', async (ms) => {
-    const queue = start(async () => undefined);
+    const done: number[] = [];
+    const queue = start(async (id) => void done.push(id));
     await sleep(ms);
     await queue.stop();
+    await addWork(database.db, 'test', 1);
+    queue.wake();
+    await sleep(50);
+    expect([done, (await left()).length]).toEqual([[], 1]);
   });
 });
 
@@ -238,7 +243,7 @@ describe('work of a process that is no more', () => {
       await sleep(5);
     };
     // the leases would last an hour, so that nothing but the takeover can end this
-    for (let count = 0; count < 2; count++) start(handler, { places: 10 });
+    for (let count = 0; count < 2; count++) start(handler, { slots: 10 });
     await until(async () => (await left()).length === 0);
     taken.sort((one, other) => one.id - other.id);
     expect(taken).toEqual(Array.from({ length: 20 }, (_, index) => ({ id: index + 1, attempt: 2, leftOver: PROCESS })));

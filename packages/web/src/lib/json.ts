@@ -6,23 +6,10 @@
  *
  * Only numbers that a plain parse would change become a `NumberAsWritten`; all others stay plain numbers.
  */
+import { findNumbers, NotJson } from '@service/contract/exact-json';
+import { exactNumber, NumberAsWritten } from '@service/contract/numbers';
 
-export class NumberAsWritten {
-  readonly source: string;
-
-  constructor(source: string) {
-    this.source = source;
-  }
-
-  get value(): number {
-    return Number(this.source);
-  }
-
-  toJSON(): unknown {
-    const raw = JSON as unknown as { rawJSON?: (text: string) => unknown };
-    return raw.rawJSON?.(this.source) ?? this.value;
-  }
-}
+export { NumberAsWritten };
 
 export type JsonObject = Record<string, unknown>;
 
@@ -36,18 +23,12 @@ export const isObject = (value: unknown): value is JsonObject =>
 const isNumber = (value: unknown): value is number | NumberAsWritten =>
   typeof value === 'number' || value instanceof NumberAsWritten;
 
-const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const WHOLE_NUMBER = new RegExp(`^${NUMBER.source}$`);
-
-function numberOf(source: string): number | NumberAsWritten {
-  const value = Number(source);
-  return String(value) === source ? value : new NumberAsWritten(source);
-}
+const WHOLE_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /** The number a person typed, or undefined when the whole text is not one JSON number. */
 export function typedNumber(text: string): number | NumberAsWritten | undefined {
   const trimmed = text.trim();
-  return WHOLE_NUMBER.test(trimmed) && Number.isFinite(Number(trimmed)) ? numberOf(trimmed) : undefined;
+  return WHOLE_NUMBER.test(trimmed) && Number.isFinite(Number(trimmed)) ? exactNumber(trimmed) : undefined;
 }
 
 export class JsonSyntaxError extends Error {
@@ -66,90 +47,17 @@ export class JsonSyntaxError extends Error {
 
 /** Like JSON.parse, but numbers come back the way they were written. Throws a JsonSyntaxError. */
 export function parseJson(text: string): unknown {
-  let position = 0;
-
-  const fail = (expected: string, at = position): never => {
-    throw new JsonSyntaxError(text, at, at < text.length ? expected : `the text ends here; ${expected}`);
-  };
-  const skipSpace = () => {
-    while (' \n\r\t'.includes(text[position] ?? '.')) position++;
-  };
-  const take = (sign: string) => {
-    skipSpace();
-    if (text[position] !== sign) return false;
-    position++;
-    return true;
-  };
-
-  function readString(): string {
-    const start = position++;
-    for (; text[position] !== '"'; position++) {
-      if (position >= text.length) fail('close the text with a quotation mark');
-      if (text[position]! < ' ') fail('write a line break inside a text as \\n');
-      if (text[position] === '\\') position++;
-    }
-    position++;
-    try {
-      return JSON.parse(text.slice(start, position)) as string;
-    } catch {
-      return fail('after a backslash only " \\ / b f n r t or u with four digits is possible', start);
-    }
+  try {
+    return findNumbers(text, exactNumber);
+  } catch (error) {
+    if (!(error instanceof NotJson)) throw error;
+    const { at, message } = error;
+    throw new JsonSyntaxError(text, at, at < text.length ? message : `the text ends here; ${message}`);
   }
-
-  function readObject(): JsonObject {
-    const entries: [string, unknown][] = [];
-    position++;
-    if (take('}')) return {};
-    for (;;) {
-      skipSpace();
-      if (text[position] !== '"') fail('expected a name in quotation marks');
-      const key = readString();
-      if (!take(':')) fail('expected a colon');
-      entries.push([key, readValue()]);
-      if (take('}')) return Object.fromEntries(entries);
-      if (!take(',')) fail('expected a comma or }');
-    }
-  }
-
-  function readArray(): unknown[] {
-    const items: unknown[] = [];
-    position++;
-    if (take(']')) return items;
-    for (;;) {
-      items.push(readValue());
-      if (take(']')) return items;
-      if (!take(',')) fail('expected a comma or ]');
-    }
-  }
-
-  function readWord(): unknown {
-    for (const [word, value] of [
-      ['true', true],
-      ['false', false],
-      ['null', null],
-    ] as const) {
-      if (!text.startsWith(word, position)) continue;
-      position += word.length;
-      return value;
-    }
-    NUMBER.lastIndex = position;
-    const source = NUMBER.exec(text)?.[0] ?? fail('expected a value');
-    position += source.length;
-    return numberOf(source);
-  }
-
-  function readValue(): unknown {
-    skipSpace();
-    if (text[position] === '{') return readObject();
-    if (text[position] === '[') return readArray();
-    return text[position] === '"' ? readString() : readWord();
-  }
-
-  const value = readValue();
-  skipSpace();
-  if (position < text.length) fail('expected the end of the text');
-  return value;
 }
+
+/** A value as people read it: texts without their quotes. */
+export const inWords = (value: unknown): string => (typeof value === 'string' ? value : writeJson(value));
 
 /** Like JSON.stringify, with numbers as they were written. */
 export function writeJson(value: unknown, indent = 0, margin = ''): string {

@@ -3,7 +3,7 @@
  *
  *     route.workflow({ project_id: 3, workflow_id: 7 }, { dataset: 12 })   // /v2/projects/3/workflows/7?dataset=12
  *
- * Query values that are null or undefined are left out.
+ * Query values that are null or undefined are left out. `endpoint` is what the web server answers without a page.
  */
 type Id = number | string;
 type Query = Record<string, string | number | boolean | null | undefined>;
@@ -45,6 +45,7 @@ const admin = {
   groupEdit: (group_id: Id) => `${ofGroup(group_id)}/edit`,
   groups: page('/v2/admin/groups'),
   impersonate: page('/v2/admin/impersonate'),
+  import: page('/v2/admin/import'),
   jobs: page('/v2/admin/jobs'),
   profile: ofProfile,
   profileCreate: (ids: OfResource) => `${ofResource(ids)}/profiles/create`,
@@ -74,8 +75,11 @@ export const route = {
   datasets: page('/v2/datasets'),
   healthcheck: page('/healthcheck'),
   help: page('/help'),
+  helpPage: (path: string) => (path === '' ? '/help/' : `/help/${path}/`),
   job: (ids: InProject & { job_id: Id }, query?: Query) => at(`${inProject(ids)}/jobs/${ids.job_id}`, query),
   jobs: page('/v2/jobs'),
+  measurements: (ids: InProject & { dataset_id: Id }, query?: Query) =>
+    at(`${inProject(ids)}/datasets/${ids.dataset_id}/measurements`, query),
   profile: page('/profile'),
   project: inProject,
   projects: page('/v2/projects'),
@@ -84,8 +88,23 @@ export const route = {
   taskPackages: page('/v2/tasks/management'),
   tasks: page('/v2/tasks'),
   templates: page('/v2/templates'),
+  view: (ids: InProject & { dataset_id: Id }, query?: Query) =>
+    at(`${inProject(ids)}/datasets/${ids.dataset_id}/view`, query),
   viewerPaths: page('/viewer-paths'),
   workflow: (ids: OfWorkflow, query?: Query) => at(ofWorkflow(ids), query),
   workflowJobs: (ids: OfWorkflow, query?: Query) => at(`${ofWorkflow(ids)}/jobs`, query),
   admin,
 };
+
+export const endpoint = {
+  alive: '/alive',
+  demoPackage: '/demo/package',
+  demoWorkflow: '/demo/workflow',
+  signOut: '/auth/token/logout',
+  token: '/profile/token',
+};
+
+/** Below an address: the pages of the admin area, of the guide, and what belongs to signing in and out. */
+export const isBelow = (pathname: string, above: string): boolean =>
+  pathname === above || pathname.startsWith(`${above}/`);
+export const area = { admin: '/v2/admin', auth: '/auth', demo: '/demo', help: '/help', helpMinimal: '/help/minimal' };

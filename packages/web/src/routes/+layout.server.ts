@@ -5,7 +5,7 @@ import {
   SERVICE_RUNNER_BACKEND,
 } from '$app/env/private';
 
-import { knownApiVersion } from '#lib/server/known-version.ts';
+import { knownApiVersion } from '#lib/server/api.ts';
 import { readBanner } from '#lib/server/operator-files.ts';
 
 import { version } from '../../package.json';

@@ -283,7 +283,7 @@ describe('drafts', () => {
   });
 });
 
-describe('9: free-form values', () => {
+describe('free-form values', () => {
   test('every JSON value comes back', () => {
     const text = '{"a":null,"b":[-1.50,1e3,{"c":[]}],"d":true,"e":"","f":{}}';
     expect(writeJson(valueOf(entryOf(parseJson(text))))).toBe(text);

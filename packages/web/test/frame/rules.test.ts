@@ -6,7 +6,7 @@ import { addressOfFound, type Found, groupsOf, pagesNamed } from '../../src/lib/
 import { helpPath, isOwnGuide, minimalAddress } from '../../src/lib/frame/help.ts';
 import { isFind } from '../../src/lib/frame/keys.ts';
 import { gone, isShown, noticeOf, runningOf } from '../../src/lib/frame/own-jobs.ts';
-import { curlExample, untilWords } from '../../src/routes/profile/example.ts';
+import { curlExample, untilWords } from '../../src/routes/profile/tokens.ts';
 import { stepStates, testTaskIn } from '../../src/routes/healthcheck/steps.ts';
 
 const found = (fields: Partial<Found>): Found => ({
@@ -54,7 +54,7 @@ describe('what Ctrl K finds', () => {
 
   it('pages are found by a part of their name or note, the admin area only by administrators', () => {
     const names = (text: string, isAdmin: boolean) =>
-      pagesNamed(text, { isAdmin, hasGuide: true }).flatMap(({ hits }) => hits.map(({ name }) => name));
+      pagesNamed(text, { isAdmin, isGuest: false, hasGuide: true }).flatMap(({ hits }) => hits.map(({ name }) => name));
     expect(names('TOKEN', false)).toEqual(['My profile']);
     expect(names('admin', false)).toEqual([]);
     expect(names('admin', true)).toEqual(['Admin area']);
@@ -146,7 +146,7 @@ describe('the error page', () => {
 
   it('names what is missing and the way up', () =>
     expect(at(404, '/v2/projects/[project_id]/datasets/[dataset_id]', '/v2/projects/7/datasets/1')).toEqual({
-      title: 'This dataset is not there, or not any more',
+      title: 'This dataset was not found',
       retry: false,
       up: { name: 'the project', href: '/v2/projects/7' },
     }));

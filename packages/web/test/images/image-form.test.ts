@@ -18,8 +18,8 @@ const withUrl = (url: string) => readForm({ ...formOf(undefined, DIR), url }, DI
 describe('the path of a new image', () => {
   it('begins with the folder of the dataset and lies inside it', () => {
     expect(formOf(undefined, DIR).url).toBe('/data/plates/');
-    expect(withUrl('/data/plates/')).toBe('Write where the image lies.');
-    expect(withUrl('/data/platesX/a.zarr')).toBe('The image has to lie inside /data/plates.');
+    expect(withUrl('/data/plates/')).toBe('Enter the path of the image.');
+    expect(withUrl('/data/platesX/a.zarr')).toBe('The image must be inside /data/plates.');
     expect(withUrl('/data/plates/a.zarr/')).toBe('Leave out the slash at the end.');
     expect(withUrl(' /data/plates/a.zarr ')).toBeUndefined();
   });

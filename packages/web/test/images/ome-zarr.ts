@@ -137,10 +137,19 @@ export interface DataService {
 interface Manners {
   /** Whether it knows people by their session; one that is open to all lets nobody bring one. */
   sessions?: boolean;
+  /** The folder that the files are said to be in, where others do not see them. */
+  as?: string;
+}
+
+/** `bytes=10-19`, `bytes=10-` and `bytes=-20`: from where to where, as slices count. */
+function rangeOf(range: string | undefined, length: number): [from: number, to: number] {
+  const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(range ?? '') ?? [];
+  if (from === '') return [to === '' ? 0 : Math.max(0, length - Number(to)), length];
+  return [Number(from), to === '' ? length : Number(to) + 1];
 }
 
 /** `<url>files<path>` is the file at a path below `root`. */
-export async function serveFiles(root: string, { sessions = true }: Manners = {}): Promise<DataService> {
+export async function serveFiles(root: string, { sessions = true, as = root }: Manners = {}): Promise<DataService> {
   const asked: string[] = [];
   const server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url!, 'http://data').pathname).replace(/^\/data\/files/, '');
@@ -149,9 +158,13 @@ export async function serveFiles(root: string, { sessions = true }: Manners = {}
       ? { 'access-control-allow-origin': origin ?? '*', 'access-control-allow-credentials': 'true' }
       : { 'access-control-allow-origin': '*' };
     asked.push(path);
-    const file = path.startsWith(root) ? readFile(path) : Promise.reject(new Error('elsewhere'));
+    const file = path.startsWith(as) ? readFile(root + path.slice(as.length)) : Promise.reject(new Error('elsewhere'));
     file.then(
-      (content) => response.writeHead(200, allowed).end(content),
+      (content) => {
+        const part = content.subarray(...rangeOf(request.headers.range, content.length));
+        const status = request.headers.range === undefined ? 200 : 206;
+        response.writeHead(status, { ...allowed, 'content-length': part.length }).end(part);
+      },
       () => response.writeHead(404, allowed).end(),
     );
   });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { barLength, composite, contrastOf, outline, windowOfPixels } from '../../src/lib/images/pictures/composite.ts';
-import { channelsOf, readColour, readLabels, readOme } from '../../src/lib/images/pictures/ome.ts';
+import { channelsOf, readColour, readLabels, readOme } from '@service/contract/ome';
 import { readLabelsOf, readPicture } from '../../src/lib/images/pictures/read.ts';
 import { type DataService, makePlate, serveFiles, square, writeImage4, writeImage5 } from './ome-zarr.ts';
 
@@ -45,7 +45,7 @@ describe('the metadata of an image', () => {
     expect(image.channels.map(({ name, colour, window, shown }) => [name, [...colour], window, shown])).toEqual([
       ['DAPI', [0, 0, 255], [100, 2000], true],
       ['A02', [0, 255, 0], undefined, false],
-      ['Channel 3', [255, 0, 160], undefined, true],
+      ['Channel 3', [255, 106, 200], undefined, true],
     ]);
   });
 

@@ -14,7 +14,8 @@ import {
   walk,
 } from '../../src/lib/images/plates/plate.ts';
 import { colourOf, scaleOf, wellValue } from '../../src/lib/images/plates/values.ts';
-import { forgetGone } from '../../src/routes/v2/projects/[project_id]/datasets/[dataset_id]/forget.ts';
+import { WIDE, zoomOf } from '../../src/lib/images/plates/zoom.ts';
+import { forgetGone } from '../../src/routes/v2/projects/[project_id]/datasets/[dataset_id]/images.ts';
 import {
   imageOfWell,
   windowOfRow,
@@ -61,6 +62,7 @@ const group = (well: unknown, counts?: Partial<typeof NONE>, { values, ...more }
   num_running: 0,
   num_stopped: 0,
   num_with_warnings: 0,
+  newest_unit_id: null,
   ...more,
 });
 
@@ -79,7 +81,7 @@ describe('the state of an image', () => {
     expect(states.map(({ look, word }) => [look, word])).toEqual([
       ['done', 'Done'],
       ['warning', 'Done, 2 warnings'],
-      ['failed', 'Killed for memory'],
+      ['failed', 'Out of memory'],
       ['stopped', 'Stopped'],
       ['running', 'Running'],
       ['waiting', 'Waiting'],
@@ -217,16 +219,19 @@ describe('values of an attribute', () => {
   it('are numbers on a scale: the mean of the images of a well', () => {
     const plate = layOut([of('A01', 0), of('A01', 10, 3), of('A02', 12), of('A03')]);
     const { wells } = plate;
-    expect(wellValue(wells.get('A01')!, 'nuclei')).toBe(7.5);
+    expect(wellValue(wells.get('A01')!, 'nuclei')).toEqual({ value: 7.5, several: ['0', '10'] });
     expect(wellValue(wells.get('A03')!, 'nuclei')).toBeUndefined();
     const scale = scaleOf(wells.values(), 'nuclei');
-    expect(scale).toEqual({ kind: 'numbers', least: 7.5, most: 12 });
-    expect([7.5, 12, undefined].map((value) => colourOf(scale, value))).toEqual(['v0', 'v6', undefined]);
-    expect(colouring(plate, { attribute: 'nuclei' }).words(wells.get('A01')!)).toBe('nuclei 7.5, 4 images');
+    expect(scale).toEqual({ kind: 'numbers', least: 7.5, most: 12, means: true });
+    const colours = ['A01', 'A02', 'A03'].map((name) => colourOf(scale, wellValue(wells.get(name)!, 'nuclei')));
+    expect(colours).toEqual(['v0', 'v6', undefined]);
+    const { words } = colouring(plate, { attribute: 'nuclei' });
+    expect(words(wells.get('A01')!)).toBe('nuclei mean 7.5 of 2 values, 4 images');
+    expect(words(wells.get('A02')!)).toBe('nuclei 12, 1 image');
     expect(colouring(plate, { attribute: 'nuclei' }).words(wells.get('A03')!)).toBe('nuclei no value, 1 image');
   });
 
-  it('are words far apart on the scale, or none where images of a well differ', () => {
+  it('are words far apart on the scale, and mixed where images of a well differ', () => {
     const plate = layOut([of('A01', 'few'), of('A02', 'many'), of('A03', 'few'), of('A03', 'many')]);
     const scale = scaleOf(plate.wells.values(), 'nuclei');
     expect(scale).toEqual({
@@ -236,12 +241,35 @@ describe('values of an attribute', () => {
         { value: 'many', colour: 'v4' },
       ],
     });
-    expect(colourOf(scale, wellValue(plate.wells.get('A03')!, 'nuclei'))).toBeUndefined();
+    const { look, words } = colouring(plate, { attribute: 'nuclei' });
+    expect([look(plate.wells.get('A03')!), words(plate.wells.get('A03')!)]).toEqual([
+      'mixed',
+      'nuclei mixed (few, many), 2 images',
+    ]);
+    const only = layOut(['a', 'b', 'c', 'd', 'e', 'f'].map((word) => of('A01', word)));
+    expect(colouring(only, { attribute: 'nuclei' }).words(only.wells.get('A01')!)).toBe(
+      'nuclei mixed (a, b, c, d and 2 more), 6 images',
+    );
+  });
+
+  it('have the same colours on all plates where that is wanted', () => {
+    const plate = layOut([of('A01', 10), of('A02', 20)]);
+    const [one, two] = [plate.wells.get('A01')!, plate.wells.get('A02')!];
+    const alone = colouring(plate, { attribute: 'nuclei' });
+    expect([alone.look(one), alone.look(two)]).toEqual(['v0', 'v6']);
+    const together = colouring(plate, { attribute: 'nuclei' }, [0, 10, 20, 70]);
+    expect(together.scale).toEqual({ kind: 'numbers', least: 0, most: 70, means: false });
+    expect([together.look(one), together.look(two)]).toEqual(['v1', 'v2']);
+    const words = colouring(layOut([of('A01', 'many')]), { attribute: 'nuclei' }, ['few', 'many', 'none']);
+    expect(words.scale).toMatchObject({
+      kind: 'words',
+      values: [{ value: 'few' }, { value: 'many' }, { value: 'none' }],
+    });
   });
 
   it('that are all the same have a colour too', () => {
     const { wells } = layOut([of('A01', 3)]);
-    expect(colourOf(scaleOf(wells.values(), 'nuclei'), 3)).toBe('v3');
+    expect(colourOf(scaleOf(wells.values(), 'nuclei'), { value: 3, several: [] })).toBe('v3');
     expect(scaleOf(wells.values(), 'other')).toEqual({ kind: 'nothing' });
   });
 });
@@ -276,4 +304,34 @@ it('a filter for a plate that is gone is taken away', () => {
   const query = newQuery({ attributes: { plate: ['P3'], well: ['A01', 'A02'] }, page: 2 });
   expect(forgetGone(query, { plate: ['P1'], well: ['A01'] })).toMatchObject({ attributes: { well: ['A01'] }, page: 1 });
   expect(forgetGone(query, { plate: ['P3'], well: ['A01', 'A02'] })).toBeUndefined();
+});
+
+describe('the map of a plate is drawn', () => {
+  const side = (rows: number, columns: number, room: number) =>
+    Math.round(zoomOf({ rows, columns }, room, true) * WIDE);
+
+  it.each([
+    ['with six wells as wide as its panel', 2, 3, 860, 273],
+    ['with one well as large as a well may be', 1, 1, 860, 360],
+    ['with 96 wells as before', 8, 12, 860, 67],
+    ['with 1536 wells smaller than a letter', 32, 48, 860, 16],
+  ])('%s', (_, rows, columns, room, expected) => {
+    expect(side(rows, columns, room)).toBe(expected);
+  });
+
+  it('and never wider than the room there is', () => {
+    for (const [rows, columns] of [
+      [1, 1],
+      [2, 3],
+      [4, 6],
+      [8, 12],
+      [16, 24],
+    ] as const) {
+      for (const room of [300, 640, 1200]) {
+        const zoom = zoomOf({ rows, columns }, room, true);
+        expect(zoom * columns * WIDE).toBeLessThanOrEqual(room);
+        expect(zoomOf({ rows, columns }, room, false) * columns * WIDE).toBeLessThanOrEqual(room);
+      }
+    }
+  });
 });

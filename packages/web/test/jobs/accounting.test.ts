@@ -10,7 +10,7 @@ import {
   suitableLength,
 } from '../../src/lib/jobs/accounting.ts';
 import { adminFilters, jobsCsv } from '../../src/lib/jobs/admin.ts';
-import { momentOf, partsOf } from '../../src/lib/jobs/moments.ts';
+import { momentOf, partsOf } from '../../src/lib/ui/asked.ts';
 
 const record = (id: number, user_id: number, day: Date, num_tasks = 1, num_new_images = 0) => ({
   id,

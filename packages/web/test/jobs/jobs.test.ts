@@ -6,6 +6,8 @@ import { explain, mostCommon } from '../../src/lib/jobs/explain.ts';
 import {
   countFilters,
   durationOf,
+  durationWords,
+  endWords,
   jobQuery,
   peopleOf,
   progressOf,
@@ -14,7 +16,7 @@ import {
   unindented,
   waitedFor,
 } from '../../src/lib/jobs/jobs.ts';
-import { streamedLog, withNews } from '../../src/lib/jobs/log-stream.ts';
+import { streamedLog, withNews } from '../../src/lib/logs/log.ts';
 import { unitName, unitState } from '../../src/lib/jobs/units.ts';
 
 const query = (search: string) => jobQuery(new URLSearchParams(search));
@@ -49,6 +51,7 @@ const START = '2026-11-09T08:00:00Z';
 const times = (end: string | null, first: string | null = null) => ({
   start_timestamp: START,
   end_timestamp: end,
+  status: end === null ? ('submitted' as const) : ('done' as const),
   timestamp_first_unit: first,
 });
 const NOW = Date.parse('2026-11-09T08:10:00Z');
@@ -59,6 +62,14 @@ describe('times', () => {
     expect(durationOf(times('2026-11-09T08:05:00Z'), NOW)).toBe(300);
     // clocks differ
     expect(durationOf(times(null), Date.parse(START) - 5000)).toBe(0);
+  });
+
+  it('are not made up for a job that is over and has no end', () => {
+    const imported = { ...times(null), status: 'done' as const };
+    expect([durationOf(imported, NOW), waitedFor(imported, NOW)]).toEqual([undefined, undefined]);
+    expect([durationWords(imported, NOW), durationWords(times(null), NOW)]).toEqual(['–', '10:00']);
+    const ends = [imported, times(null), times(START)].map((job) => endWords(job, (time) => `at ${time}`));
+    expect(ends).toEqual(['end not recorded', 'not over yet', `at ${START}`]);
   });
 
   it.each([
@@ -82,13 +93,21 @@ describe('the range of tasks', () => {
 it('progress is that of the task at work', () => {
   const tasks = [
     { name: 'Convert', alias: null, num_units: 1, num_done_units: 1, num_failed_units: 0 },
-    { name: 'Segment', alias: 'Nuclei', num_units: 1536, num_done_units: 1004, num_failed_units: 3 },
+    {
+      name: 'Segment',
+      alias: 'Nuclei',
+      num_units: 1536,
+      num_done_units: 1004,
+      num_failed_units: 3,
+      is_starting: false,
+    },
   ];
   expect(progressOf({ first_task_index: 0, last_task_index: 5 }, { tasks } as never)).toEqual({
     words: 'Nuclei, task 2 of 6',
     done: 1004,
     failed: 3,
     total: 1536,
+    isStarting: false,
   });
   expect(progressOf({ first_task_index: 0, last_task_index: 5 }, { tasks: [] } as never)).toBeUndefined();
 });
@@ -109,22 +128,22 @@ describe('what stopping costs', () => {
     [
       'counts images',
       { 1: status({ num_done_images: 1004, progress: { waiting: 481, running: 48, done: 1004, failed: 0 } }) },
-      '48 images at work are lost, 481 will not start, 1\u202f004 finished ones stay.',
+      '48 running images are lost, 481 will not start, 1\u202f004 finished ones stay.',
     ],
     [
       'of one image is one',
       { 1: status({ progress: { waiting: 0, running: 1, done: 0, failed: 0 } }) },
-      '1 image at work is lost, 0 will not start, 0 finished ones stay.',
+      '1 running image is lost, 0 will not start, 0 finished ones stay.',
     ],
     [
       'of parts is the whole task',
       { 1: status({ progress: { waiting: 4, running: 1, done: 3, failed: 0 } }) },
-      'The task at work will count as failed for all its images. Tasks that ended before it stay as they are.',
+      'The running task will count as failed for all its images. Tasks that ended before it stay as they are.',
     ],
     [
       'before anything began is nothing',
       { 1: { status: 'submitted' }, 2: status({ job_id: 6 }), 3: null },
-      'Nothing of it is at work right now. Tasks that have not started will not start.',
+      'Nothing is running right now. Pending tasks will not start.',
     ],
   ])('%s', (_, statuses, words) => expect(stopWords(statuses, 7)).toBe(words));
 });
@@ -142,11 +161,11 @@ describe('a failed job', () => {
 
   it.each([
     ['task', '6 images failed in Segment.', 'no such file'],
-    ['no_images', 'No image matched what Segment takes.', undefined],
+    ['no_images', 'No image matched what Segment takes.', 'no such file'],
     ['submissions_off', 'New jobs are switched off.', undefined],
-    ['output', 'Segment gave back something that cannot be used.', 'no such file'],
+    ['output', 'Segment returned invalid output.', 'no such file'],
     ['admin', 'An administrator labelled this job as failed.', undefined],
-    ['internal', 'The service met a defect while it ran this job.', 'no such file'],
+    ['internal', 'A server error ended this job.', 'no such file'],
     [null, 'This job failed.', 'no such file'],
   ])('because of %s says so', (kind, title, said) =>
     expect(explain(job(kind), 'Segment')).toMatchObject({ look: 'failed', title, said }),
@@ -154,7 +173,7 @@ describe('a failed job', () => {
 
   it('names the cause where there is one', () => {
     expect(explain(job('task'), 'Segment', 'memory')).toMatchObject({
-      title: '6 images failed in Segment: killed for memory.',
+      title: '6 images failed in Segment: out of memory.',
       next: expect.stringContaining('more memory') as string,
     });
     expect(mostCommon(['error', 'memory', 'memory', null])).toBe('memory');
@@ -194,7 +213,7 @@ describe('a unit', () => {
     [{ zarr_urls: ['/data/plate.zarr/B/03/0'], is_init: false }, 'plate.zarr/B/03/0'],
     [{ zarr_urls: ['/data/a', '/data/b'], is_init: false }, '2 images'],
     [{ zarr_urls: [], is_init: false }, 'the whole task'],
-    [{ zarr_urls: [], is_init: true }, 'preparation of the task'],
+    [{ zarr_urls: [], is_init: true }, 'init unit'],
   ])('%j is %s', (unit, name) => expect(unitName(unit, '/data')).toBe(name));
 
   it('says why it failed', () => {

@@ -5,6 +5,7 @@ import type { Timeline } from '@service/contract';
 import {
   binAt,
   figuresOf,
+  isRecorded,
   lanesOf,
   placeOfBin,
   spanOf,
@@ -39,6 +40,7 @@ const task = (index: number, from: number, to: number | null, more: object = {})
   peak_memory_bytes: null,
   memory_limit_bytes: null,
   scheduler_job_ids: [],
+  is_starting: false,
   ...more,
 });
 
@@ -47,14 +49,23 @@ const timeline = (tasks: Timeline['tasks'], running: number[], from = 0, seconds
   bins: { start: at(from), seconds, running, finished: running, peak_memory_bytes: running.map((n) => n * GB) },
 });
 
-const JOB = { start_timestamp: at(0), end_timestamp: at(100) };
-const SPAN = spanOf(JOB, 0);
+const JOB = { status: 'done' as const, start_timestamp: at(0), end_timestamp: at(100) };
+const SPAN = spanOf(JOB, [], 0);
 
 describe('the span', () => {
   it('of a job that is not over goes to now, and is never nothing', () => {
-    expect(spanOf({ ...JOB, end_timestamp: null }, Date.parse(at(50)))).toMatchObject({ end: Date.parse(at(50)) });
-    const { start, end } = spanOf({ start_timestamp: at(0), end_timestamp: at(0) }, 0);
+    const going = { ...JOB, status: 'submitted' as const, end_timestamp: null };
+    expect(spanOf(going, [], Date.parse(at(50)))).toMatchObject({ end: Date.parse(at(50)) });
+    const { start, end } = spanOf({ ...JOB, end_timestamp: at(0) }, [], 0);
     expect(end - start).toBe(1000);
+  });
+
+  it('of a job that is over without a known end goes to the last time of its tasks', () => {
+    const over = { ...JOB, end_timestamp: null };
+    const now = Date.parse(at(5000));
+    expect(spanOf(over, [task(0, 0, 20), task(1, 20, 70)], now).end).toBe(Date.parse(at(70)));
+    expect(spanOf(over, [task(0, 0, 20), task(1, 30, null)], now).end).toBe(Date.parse(at(30)));
+    expect(spanOf(over, [], now).end).toBe(Date.parse(at(1)));
   });
 });
 
@@ -65,7 +76,7 @@ describe('ticks', () => {
     [3600, 600],
     [86_400 * 30, 86_400 * 5],
   ])('over %i seconds are %i seconds apart and few', (length, step) => {
-    const span = spanOf({ start_timestamp: at(0), end_timestamp: at(length) }, 0);
+    const span = spanOf({ ...JOB, end_timestamp: at(length) }, [], 0);
     const ticks = ticksOf(span);
     expect(ticks.length).toBeLessThanOrEqual(8);
     expect(ticks.length).toBeGreaterThan(2);
@@ -145,7 +156,7 @@ describe('a moment', () => {
   ])('at %f is in bin %s', (place, bin) => expect(binAt(some, SPAN, place)).toBe(bin));
 
   it('is told in words', () => {
-    expect(tipOf(some, 1).words).toBe('61 at work, 61 finished, 61 GB at most');
+    expect(tipOf(some, 1).words).toBe('61 running, 61 finished, 61 GB at most');
     expect(placeOfBin(some, SPAN, 1)).toBeCloseTo(0.35);
   });
 });
@@ -190,5 +201,30 @@ describe('the tasks of a job', () => {
     });
     expect(unitWords(figures)).toBe('8 done, 1 failed, 2 to do');
     expect(figuresOf([])).toMatchObject({ cpuSeconds: undefined, memory: undefined });
+  });
+});
+
+describe('an imported job', () => {
+  const over = { status: 'done' as const, timestamp_first_unit: null, failure: null };
+  const nothing = { start: null, seconds: 1, running: [], finished: [], peak_memory_bytes: [] };
+
+  it('has no lane of waiting: nobody recorded when its units began', () => {
+    const imported = { tasks: [task(0, 0, 100)], bins: nothing };
+    expect(isRecorded(over, figuresOf(imported.tasks))).toBe(false);
+    expect(lanesOf(imported, SPAN, 'units', false)).toMatchObject([{ bars: [], waiting: undefined, most: 0 }]);
+  });
+
+  it('has no number of new images: nobody counted them', () => {
+    expect(figuresOf([task(0, 0, 1, { num_new_images: null }), task(1, 1, 2)]).newImages).toBeUndefined();
+  });
+
+  it('is told from one whose units were stopped before they began, and from one that goes on', () => {
+    const failed = figuresOf([task(0, 0, 100, { num_done_units: 0, num_failed_units: 4 })]);
+    const stopped = { kind: 'stopped' as const, workflowtask_id: null, message: '', num_images: 4 };
+    expect(isRecorded({ ...over, status: 'failed', failure: stopped }, failed)).toBe(true);
+    expect(isRecorded({ ...over, status: 'failed' }, failed)).toBe(false);
+    expect(isRecorded({ ...over, status: 'submitted' }, failed)).toBe(true);
+    expect(isRecorded({ ...over, timestamp_first_unit: at(1) }, failed)).toBe(true);
+    expect(isRecorded(over, figuresOf([]))).toBe(true);
   });
 });

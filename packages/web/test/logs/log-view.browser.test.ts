@@ -52,9 +52,12 @@ it('finds what is folded and walks through it', async () => {
   const screen = await render(LogView, props(FAILED, { failed: true }));
   const field = screen.getByRole('textbox', { name: 'Search in Log of B/03/0' });
   await userEvent.fill(field, 'NUMBER 30');
+  await expect.element(screen.getByRole('status')).toHaveTextContent('1 of 2');
+  await expect.poll(() => isInView(screen.getByText('UserWarning: number 30', { exact: true }).element())).toBe(true);
+  await userEvent.keyboard('{Enter}');
   await expect.element(screen.getByRole('status')).toHaveTextContent('2 of 2');
   await expect.poll(() => isInView(screen.getByText('UserWarning: number 300', { exact: true }).element())).toBe(true);
-  await userEvent.keyboard('{Enter}');
+  await userEvent.keyboard('{Shift>}{Enter}{/Shift}');
   await expect.element(screen.getByRole('status')).toHaveTextContent('1 of 2');
   await screen.getByRole('button', { name: 'Next match' }).click();
   await expect.element(screen.getByRole('status')).toHaveTextContent('2 of 2');

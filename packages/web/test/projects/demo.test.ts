@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import type { DemoOffer } from '../../src/lib/demo/offer.ts';
-import { DemoProblem, freeName, makeDemo, unfinishedDemo } from '../../src/lib/projects/demo.ts';
+import { type DemoOffer, DemoProblem, freeName, makeDemo, unfinishedDemo } from '../../src/lib/projects/demo.ts';
 
 const workflow = (name: string, dataset: string, ends: 'done' | 'failed') => ({
   dataset,

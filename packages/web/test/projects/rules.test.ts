@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 
-import { ApiProblem } from '../../src/lib/api/problem.ts';
+import { about, ApiProblem } from '../../src/lib/api/problem.ts';
 import { forgetProject } from '../../src/lib/workflow/dataset.ts';
-import { lastJobs } from '../../src/lib/projects/last-jobs.ts';
-import { hasName, sortProjects } from '../../src/lib/projects/lists.ts';
+import { copyName, emptyAsNull, hasName, shortened, sortProjects, withoutEmpty } from '../../src/lib/projects/lists.ts';
 import {
   isComplete,
   matchesOf,
@@ -13,10 +12,8 @@ import {
   versionNote,
   withVersions,
 } from '../../src/lib/projects/matches.ts';
-import { whyNotChange, whyNotEdit, whyNotStar } from '../../src/lib/projects/may.ts';
-import { percentDone, recent } from '../../src/lib/projects/recent.ts';
-import { about } from '../../src/lib/projects/refusals.ts';
-import { copyName, emptyAsNull, shortened, withoutEmpty } from '../../src/lib/projects/texts.ts';
+import { whyNotChange, whyNotEdit, whyNotStar } from '../../src/lib/projects/rights.ts';
+import { lastJobs, percentDone, recent } from '../../src/lib/projects/recent.ts';
 import { rememberDataset, rememberedDataset } from '../../src/lib/workflow/dataset.ts';
 import { addressQuery, chosenOf, CLEARED, filtersOf, isFiltered } from '../../src/lib/templates/filters.ts';
 

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 
-import type { DemoOffer } from '../../src/lib/demo/offer.ts';
+import type { DemoOffer } from '../../src/lib/projects/demo.ts';
 import { type Oidc, startOidc } from '../../../server/test/support/oidc.ts';
 import {
   ADMIN,

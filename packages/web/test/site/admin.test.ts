@@ -34,12 +34,12 @@ describe('users (42)', () => {
 
     await page.getByLabel('E-mail').fill(email);
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-    await page.getByLabel('Password, once more').fill('something else');
+    await page.getByLabel('Confirm password').fill('something else');
     await page.getByLabel('Project folders, folder 1').fill('relative/path');
     await button(page, 'Register').click();
     await shows(page, 'The two passwords differ.');
 
-    await page.getByLabel('Password, once more').fill(PASSWORD);
+    await page.getByLabel('Confirm password').fill(PASSWORD);
     await button(page, 'Register').click();
     await expect.poll(() => page.getByLabel('Project folders, folder 1').getAttribute('aria-invalid')).toBe('true');
 
@@ -64,7 +64,7 @@ describe('users (42)', () => {
     await client.delete(`/auth/group/${group.id}/`);
     await page.getByLabel('E-mail').fill(`gone.${stamp()}@example.org`);
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-    await page.getByLabel('Password, once more').fill(PASSWORD);
+    await page.getByLabel('Confirm password').fill(PASSWORD);
     await page.getByLabel('Project folders, folder 1').fill('/tmp/gone');
     await page.getByRole('button', { name: /^Groups: / }).click();
     await page.getByRole('combobox', { name: 'Search in Groups' }).fill(group.name);
@@ -153,26 +153,42 @@ describe('resources and profiles (44)', () => {
     const name = `Machine ${stamp()}`;
     const [first] = await good<Resource[]>((await admin()).get('/admin/v2/resource/'));
     const page = await asAdmin('/v2/admin/resources/create');
-    const file = page.getByLabel('Take over from a file');
+    // this deployment runs jobs on its own machine, so nothing else is offered
+    expect(await page.getByText(/SSH|sudo/).count()).toBe(0);
+    const file = page.getByLabel('Import from file');
+    const foreign = Buffer.from('{"type": "slurm_ssh", "name": "Cluster"}');
+    await file.setInputFiles({ name: 'r.json', mimeType: 'application/json', buffer: foreign });
+    await shows(page, /This deployment runs jobs on resources of the kind “This machine”/);
     await file.setInputFiles({ name: 'r.json', mimeType: 'application/json', buffer: Buffer.from('{"name": ') });
     await shows(page, /The file is not JSON\. Line 1/);
     const buffer = Buffer.from(JSON.stringify({ ...writable(first!), name }));
     await file.setInputFiles({ name: 'r.json', mimeType: 'application/json', buffer });
-    await expect.poll(() => page.getByRole('textbox', { name: /^name/ }).inputValue()).toBe(name);
+    await expect.poll(() => page.getByLabel('Name', { exact: true }).inputValue()).toBe(name);
     await looksWell(page, 'admin-resource');
     await button(page, 'Create resource').click();
     await page.waitForURL(/\/resources\/\d+\/profiles$/);
-    await shows(page, 'No profile yet');
+    await shows(page, 'No profiles yet');
     const id = Number(/resources\/(\d+)/.exec(page.url())![1]);
 
     await goTo(page, `/v2/admin/resources/${id}/edit`);
-    await page.getByRole('textbox', { name: /^name/ }).fill(`${name} renamed`);
+    await page.getByLabel('Name', { exact: true }).fill(`${name} renamed`);
+    await page.getByLabel('Folder for jobs').fill('relative');
+    await page.getByLabel(/^Processes of a task/).fill('many');
+    await button(page, 'Save').click();
+    const refused = page.getByLabel('Folder for jobs');
+    await expect.poll(() => refused.getAttribute('aria-invalid')).toBe('true');
+    expect(await refused.evaluate((input) => input === document.activeElement)).toBe(true);
+    await shows(page, 'Enter an absolute path: it starts with /.');
+    await shows(page, 'Enter a whole number.');
+    await looksWell(page, 'admin-resource-refused');
+    await refused.fill('/tmp');
+    await page.getByLabel(/^Processes of a task/).fill('2');
     await button(page, 'Save').click();
     await page.getByRole('heading', { name: `${name} renamed` }).waitFor();
     await button(page, 'Switch new jobs off').click();
     await button(page, 'Switch off').click();
     await shows(page, /New jobs are switched off here/);
-    await button(page, 'Take new jobs again').click();
+    await button(page, 'Accept new jobs').click();
     await button(page, 'Switch new jobs off').waitFor();
 
     await goTo(page, '/v2/admin/resources');
@@ -214,7 +230,7 @@ describe('resources and profiles (44)', () => {
     await page.getByRole('dialog').getByRole('alert').waitFor();
     await (await admin()).patch(`/auth/users/${anna.id}/`, { profile_id: null });
     await button(page, 'Delete profile').click();
-    await shows(page, 'No profile yet');
+    await shows(page, 'No profiles yet');
   });
 });
 
@@ -288,8 +304,16 @@ test('sharing: filters, and acceptance only for guest accounts (46)', async () =
 });
 
 test('the way into the admin area and its settings', async () => {
+  const waiting = await person({ name: 'waiting', profile_id: null });
   const page = await asAdmin('/v2/admin');
+  await page.getByRole('link', { name: /^Running jobs/ }).waitFor();
+  await page.getByRole('region', { name: 'Pending accounts' }).getByRole('link', { name: waiting.email }).waitFor();
+  // disks are asked in the background
+  await page.getByText(/ free of /).waitFor();
   await looksWell(page, 'admin');
+  await page.setViewportSize({ width: 390, height: 844 });
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+  await page.setViewportSize({ width: 1440, height: 900 });
   await page.getByRole('navigation', { name: 'Admin area' }).getByRole('link', { name: 'Settings' }).click();
   await page.getByRole('heading', { name: 'Settings' }).waitFor();
   await page.getByRole('cell', { name: 'SERVICE_RUNNER_BACKEND' }).waitFor();

@@ -49,11 +49,11 @@ async function collectedWheel(owner: Person, name: string, query = 'private=true
   return activity;
 }
 
-test('39: a package of the index: errors at the field', async () => {
+test('a package of the index: errors at the field', async () => {
   const anna = await person({ name: 'anna' });
   const page = await anna.open(MANAGEMENT);
   await collect(page);
-  await problem(page, 'Give the name of the package.');
+  await problem(page, 'Enter a package name.');
   await page.getByLabel('Package', { exact: true }).fill('two words');
   await collect(page);
   await problem(page, /letters, digits, dots and dashes/);
@@ -73,7 +73,7 @@ test('39: a package of the index: errors at the field', async () => {
   await looksWell(page, 'packages');
 });
 
-test('39: a wheel: the activity appears with its steps, ends, and the list has the package', async () => {
+test('a wheel: the activity appears with its steps, ends, and the list has the package', async () => {
   const anna = await person({ name: 'anna' });
   const name = unique();
   const page = await anna.open(MANAGEMENT);
@@ -101,10 +101,10 @@ test('39: a wheel: the activity appears with its steps, ends, and the list has t
   await collect(page);
   await expect
     .poll(() => page.getByRole('alert').textContent())
-    .toMatch(/Another task group is installed in this folder/);
+    .toMatch(/1\.0\.0 of .+ \(task group \d+\) is installed in .+, where .+ 1\.0\.0 would be installed/);
 });
 
-test('39: a wheel that is none fails with its log', async () => {
+test('a wheel that is none fails with its log', async () => {
   const anna = await person({ name: 'anna' });
   const name = unique();
   const broken = buildWheel(folder, { name, files: { [`${name}/__init__.py`]: '' } });
@@ -119,7 +119,7 @@ test('39: a wheel that is none fails with its log', async () => {
   await looksWell(page, 'packages-failed');
 });
 
-test('39: pixi, with and without a file', async () => {
+test('pixi, with and without a file', async () => {
   const anna = await person({ name: 'anna' });
   const page = await anna.open(MANAGEMENT);
   await kind(page, 'Pixi');
@@ -140,7 +140,7 @@ test('39: pixi, with and without a file', async () => {
   await expect.poll(() => page.getByText('project-1.0.0.tar.gz').count()).toBe(1);
 });
 
-test('39: an environment of one’s own: relative interpreter, both package fields, manifests that are none', async () => {
+test('an environment of one’s own: relative interpreter, both package fields, manifests that are none', async () => {
   const anna = await person({ name: 'anna' });
   const label = unique();
   const page = await anna.open(MANAGEMENT);
@@ -152,7 +152,7 @@ test('39: an environment of one’s own: relative interpreter, both package fiel
   await page.getByLabel('Package folder').fill(folder);
   await collect(page);
   await problem(page, 'Give the whole path, beginning with /.');
-  await problem(page, 'Give the name or the folder, not both.');
+  await problem(page, 'Enter the name or the folder, not both.');
   await problem(page, 'Choose the manifest of the package.');
 
   await choose(file('broken.json', '{'));
@@ -176,7 +176,7 @@ test('39: an environment of one’s own: relative interpreter, both package fiel
   await expect.poll(() => packageRow(page, label).count()).toBe(1);
 });
 
-test('39: single tasks of all kinds, and files that are none', async () => {
+test('single tasks of all kinds, and files that are none', async () => {
   const anna = await person({ name: 'anna' });
   const page = await anna.open(MANAGEMENT);
   await kind(page, 'One task');
@@ -228,7 +228,7 @@ test('39: single tasks of all kinds, and files that are none', async () => {
   ).toEqual(['compound', 'converter_compound', 'converter_non_parallel', 'non_parallel', 'parallel']);
 });
 
-test('40: a task group: private and shared, in use, deactivate, reactivate, delete', async () => {
+test('a task group: private and shared, in use, deactivate, reactivate, delete', async () => {
   const anna = await person({ name: 'anna' });
   const name = unique();
   const label = dashed(name);
@@ -296,7 +296,7 @@ test('40: a task group: private and shared, in use, deactivate, reactivate, dele
   await expect.poll(() => page.getByRole('heading', { name: /No package/ }).count()).toBe(1);
 });
 
-test('40: two owners of one version are both reached, others and guests only look', async () => {
+test('two owners of one version are both reached, others and guests only look', async () => {
   const anna = await person({ name: 'anna' });
   const label = unique();
   const ben = await person({ name: 'ben' });
@@ -341,9 +341,7 @@ test('40: two owners of one version are both reached, others and guests only loo
   const guest = await person({ name: 'guest', patch: { is_guest: true } });
   const seen = await guest.open(MANAGEMENT);
   await expect.poll(() => seen.getByText('Guests can look, but not collect packages.').count()).toBe(1);
-  await expect
-    .poll(() => seen.getByRole('button', { name: 'Collect', exact: true }).getAttribute('aria-disabled'))
-    .toBe('true');
+  expect(await seen.getByRole('region', { name: 'Collect a package' }).count()).toBe(0);
 });
 
 test('activities: filters in the address, log, one alone', async () => {
@@ -367,7 +365,7 @@ test('activities: filters in the address, log, one alone', async () => {
   await page.getByRole('option', { name: 'Reset' }).click();
   await expect.poll(() => page.getByRole('heading', { name: 'No activity matches these filters' }).count()).toBe(1);
   expect(new URL(page.url()).searchParams.get('action')).toBe('reset');
-  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await page.getByRole('button', { name: 'Clear filters' }).first().click();
   await list.getByRole('button', { name: new RegExp(`^Log of activity ${activity.id},`) }).click();
   const log = page.getByRole('dialog').getByRole('region', { name: `Log of ${dashed(name)} 1.0.0` });
   await expect.poll(() => log.textContent()).toMatch(/Found 1 task/);

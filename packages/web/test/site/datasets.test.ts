@@ -38,7 +38,7 @@ test('owner and guest find theirs, by any part of a name, and see how many image
   expect(new URL(page.url()).search).toBe('?dataset=PLATE&project=neuRITE');
   await page.getByRole('searchbox', { name: 'Project name' }).fill('nothing like it');
   await page.getByRole('heading', { name: 'No dataset matches these filters' }).waitFor();
-  await page.getByRole('link', { name: 'Clear filters' }).click();
+  await page.getByRole('button', { name: 'Clear filters' }).first().click();
   await expect.poll(() => names(page)).toHaveLength(3);
   await page.getByRole('button', { name: 'Star Controls' }).click();
   await expect
@@ -47,8 +47,7 @@ test('owner and guest find theirs, by any part of a name, and see how many image
 
   const guest = await bob.open('/v2/datasets');
   await expect.poll(() => names(guest)).toEqual(['Controls: 1', 'Mine: 2', 'Plate One: 3']);
-  const star = guest.getByRole('button', { name: 'Star Plate One' });
-  expect(await star.getAttribute('aria-disabled')).toBe('true');
+  expect(await guest.getByRole('button', { name: 'Star Plate One' }).count()).toBe(0);
   await guest.getByRole('checkbox', { name: 'Only of my own projects' }).check();
   await expect.poll(() => names(guest)).toEqual(['Mine: 2']);
   await guest.getByRole('link', { name: 'Mine' }).click();

@@ -15,7 +15,7 @@ test(
     // goes away when the project has just been made
     await page.route('**/dataset', (route) => route.abort());
     await page.getByRole('button', { name: 'Try with the demo plate' }).click();
-    await page.getByRole('alert').getByText('The service does not answer').waitFor({ timeout: INSTALL_MS });
+    await page.getByRole('alert').getByText('Can’t reach the server').waitFor({ timeout: INSTALL_MS });
     await looksWell(page, 'demo-interrupted');
     await page.getByRole('button', { name: 'Close' }).last().click();
     await page.unroute('**/dataset');

@@ -136,7 +136,7 @@ async function confirmed(page: Page, { pkg_name, version }: TaskGroup, words: Re
 const asAdminSees = async ({ id }: TaskGroup) =>
   good<TaskGroupAdmin>((await admin()).get(`/admin/v2/task-group/${id}/`));
 
-test.runIf(resets)('48: reset of a wheel: Python, extras and pins, confirmed once more', async () => {
+test.runIf(resets)('reset of a wheel: Python, extras and pins, confirmed once more', async () => {
   const anna = await person({ name: 'anna', profile_id });
   const name = unique();
   const group = await collected(anna, 'pip', buildWheel(folder, { name, files: goodFiles(name) }));
@@ -174,7 +174,7 @@ test.runIf(resets)('48: reset of a wheel: Python, extras and pins, confirmed onc
   });
 });
 
-test.runIf(resets)('48: reset of a pixi project, with its lock file and without', async () => {
+test.runIf(resets)('reset of a pixi project, with its lock file and without', async () => {
   const anna = await person({ name: 'anna', profile_id });
   const group = await collected(anna, 'pixi', archive('2.0.0'));
   for (const use_pixi_lockfile of [true, false]) {

@@ -33,7 +33,7 @@ async function atOnce(page: Page, button: Locator, field: Locator, text: string)
   );
 }
 
-test('what is typed right after Reset does not bring the old filters back', async () => {
+test('what is typed right after Clear filters does not bring the old filters back', async () => {
   const anna = await person({ name: 'anna' });
   const task = await anna.task({ category: 'Measurement' });
   const page = await anna.open(`/v2/tasks?text=${encodeURIComponent(task.name)}&category=Measurement&core=prefer`);
@@ -41,7 +41,7 @@ test('what is typed right after Reset does not bring the old filters back', asyn
   const search = page.getByRole('searchbox', { name: 'Search tasks' });
   await about.waitFor();
 
-  await atOnce(page, page.getByRole('button', { name: 'Reset' }), search, 'nothing has this name');
+  await atOnce(page, page.getByRole('button', { name: 'Clear filters' }).first(), search, 'nothing has this name');
   await expect.poll(() => queryOf(page)).toEqual({ text: 'nothing has this name' });
   expect(await search.inputValue()).toBe('nothing has this name');
 

@@ -8,7 +8,7 @@ import { goTo, good, looksWell, openPage, person, web } from './site.ts';
 
 const OPTION = (page: Page, name: string) => page.getByRole('option', { name });
 
-test('8: an unknown address is a page that says so; /alive names both versions', async () => {
+test('an unknown address is a page that says so; /alive names both versions', async () => {
   const page = await openPage('/nothing/here');
   await page.getByRole('heading', { name: 'There is no page at this address' }).waitFor();
   await looksWell(page, 'not-found');
@@ -20,7 +20,7 @@ test('8: an unknown address is a page that says so; /alive names both versions',
   expect(foot).toContain(`Server ${String(alive['fractal_server_version'])}`);
 });
 
-test('9: Get token puts the token on the clipboard and says so', async () => {
+test('Get token puts the token on the clipboard and says so', async () => {
   const anna = await person({ name: 'anna' });
   const page = await anna.open('/v2/jobs');
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);

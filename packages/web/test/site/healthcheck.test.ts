@@ -5,7 +5,7 @@ import type { Project } from '@service/contract';
 
 import { good, looksWell, person } from './site.ts';
 
-test('49: waits for the job and reports; Open workflow shows the echo task; Remove deletes the project', async () => {
+test('waits for the job and reports; Open workflow shows the echo task; Remove deletes the project', async () => {
   const anna = await person({ name: 'anna' });
   const projects = () => good<Project[]>(anna.client.get('/api/v2/project/'));
   const page = await anna.open('/healthcheck');
@@ -61,9 +61,6 @@ test('a job that fails shows its log', async () => {
 test('guests are told why they cannot', async () => {
   const guest = await person({ name: 'guest', patch: { is_guest: true } });
   const page = await guest.open('/healthcheck');
-  const button = page.getByRole('button', { name: 'Test', exact: true });
-  expect(await button.getAttribute('aria-disabled')).toBe('true');
   await page.getByText('Guest accounts only read').waitFor();
-  await button.click({ force: true });
-  expect(await good<Project[]>(guest.client.get('/api/v2/project/'))).toEqual([]);
+  expect(await page.getByRole('button', { name: 'Test', exact: true }).count()).toBe(0);
 });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { goTo, looksWell, openPage, person } from './site.ts';
 
-test('10: the help icon opens the guide; Esc closes it on the first and on a followed page', async () => {
+test('the help icon opens the guide; Esc closes it on the first and on a followed page', async () => {
   const anna = await person({ name: 'anna' });
   const page = await anna.open('/v2/jobs');
   const icon = page.getByRole('button', { name: 'Help on this page' });

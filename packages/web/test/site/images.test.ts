@@ -103,10 +103,10 @@ describe('images', () => {
     await page.getByRole('button', { name: 'Add image' }).first().click();
     expect(await dialog(page).getByLabel('Path').inputValue()).toBe(`${made.zarr_dir}/`);
     await send();
-    await said(page, 'Write where the image lies.');
+    await said(page, 'Enter the path of the image.');
     await dialog(page).getByLabel('Path').fill('/somewhere/else.zarr');
     await send();
-    await said(page, `The image has to lie inside ${made.zarr_dir}.`);
+    await said(page, `The image must be inside ${made.zarr_dir}.`);
     await dialog(page).getByLabel('Path').fill(`${made.zarr_dir}/plain.zarr`);
     await send();
     await shows(page, ['plain.zarr']);
@@ -171,7 +171,7 @@ describe('images', () => {
     await shows(again, ['b', 'c']);
     await choose(again, 'name', 'x');
     await again.getByRole('heading', { name: 'No image matches these filters' }).waitFor();
-    await again.getByRole('button', { name: 'Clear filters' }).click();
+    await again.getByRole('button', { name: 'Clear filters' }).first().click();
     await shows(again, ['a', 'b', 'c']);
   });
 
@@ -288,7 +288,7 @@ async function withViewers(page: Page) {
     const response = await route.fetch();
     let body = await response.text();
     for (const [name, address] of Object.entries(viewers))
-      body = body.replace(new RegExp(`${name}:(void 0|undefined)`), `${name}:${JSON.stringify(address)}`);
+      body = body.replace(new RegExp(`${name}:(void 0|undefined|"[^"]*")`), `${name}:${JSON.stringify(address)}`);
     await route.fulfill({ response, body });
   });
 }
@@ -336,6 +336,40 @@ describe('plates', () => {
     await said(page, '10 images');
   });
 
+  test('are coloured by values: means and mixed wells are called so, and numbers are filtered by range', async () => {
+    const { anna, address } = await dataset([
+      onPlate('P1', 'A01', { dose: 1, drug: 'DMSO' }),
+      { ...onPlate('P1', 'A01', { dose: 3, drug: 'Taxol' }), zarr_url: 'P1.zarr/A/01/1' },
+      onPlate('P1', 'A02', { dose: 5, drug: 'DMSO' }),
+      onPlate('P2', 'A01', { dose: 9, drug: 'Taxol' }),
+      onPlate('P2', 'A02', { dose: 20 }),
+      onPlate('P2', 'A03', { dose: 40 }),
+    ]);
+    const page = await anna.open(`${address}?by=drug`);
+    const map = page.getByRole('region', { name: 'Plate map' });
+    await map.getByRole('option', { name: 'A01, drug mixed (DMSO, Taxol), 2 images' }).waitFor();
+    await map.getByText('mixed', { exact: true }).waitFor();
+    await page.getByRole('combobox', { name: 'Colour by' }).selectOption('dose');
+    await map.getByRole('option', { name: 'A01, dose mean 2 of 2 values, 2 images' }).waitFor();
+    await map.getByText('mean of each well').waitFor();
+    await map.getByText('2 5', { exact: true }).waitFor();
+    await map.getByRole('checkbox', { name: 'Same scale on all plates' }).check();
+    await map.getByText('1 40', { exact: true }).waitFor();
+
+    await page.getByRole('button', { name: 'Filter by dose' }).click();
+    const range = page.getByRole('form', { name: 'Range of dose' });
+    await range.getByRole('textbox', { name: 'From' }).fill('50');
+    await range.getByRole('button', { name: 'Choose' }).click();
+    await range.getByText('No image has a value in this range.').waitFor();
+    await range.getByRole('textbox', { name: 'From' }).fill('3');
+    await range.getByRole('textbox', { name: 'To' }).fill('9');
+    await page.keyboard.press('Enter');
+    await shows(page, ['P1.zarr/A/01/1', 'P1.zarr/A/02/0', 'P2.zarr/A/01/0']);
+    await looksWell(page, 'dataset-range');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Filter by dose 3 to 9' }).waitFor();
+  });
+
   test('of a path with too few folders says why it cannot be opened', async () => {
     const anna = await person({ name: 'anna', patch: { project_dirs: ['/plates'] } });
     const project = await anna.project();
@@ -370,7 +404,7 @@ describe('plates', () => {
     await choose(page, 'well', 'B01');
     await shows(page, ['P1.zarr/B/01/0']);
     await expect.poll(() => map.getByRole('option', { name: /^B01/ }).getAttribute('aria-selected')).toBe('true');
-    await page.getByRole('combobox', { name: 'Colour by' }).selectOption('nuclei');
+    await page.getByRole('combobox', { name: 'Colour by' }).selectOption({ label: 'nuclei' });
     await map.getByRole('option', { name: 'A01, nuclei 5, 1 image' }).waitFor();
   });
 
@@ -432,7 +466,7 @@ describe('plates', () => {
     await page.getByRole('button', { name: 'Export list' }).click();
     const download = page.waitForEvent('download');
     await page.getByRole('menuitem', { name: '1 image as CSV' }).click();
-    expect(readFileSync(await (await download).path(), 'utf8')).toContain(`${bad},Error in the task,`);
+    expect(readFileSync(await (await download).path(), 'utf8')).toContain(`${bad},Task error,`);
     await page.getByRole('combobox', { name: 'Status of' }).selectOption('No task');
     await page.getByRole('option', { name: 'A02, 1 image' }).waitFor();
   });

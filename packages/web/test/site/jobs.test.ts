@@ -107,6 +107,40 @@ test('failed task: short error, full log with collapsed part and warning lines m
   expect(zip.name).toBe(`${job.id}_logs.zip`);
 });
 
+test('equal errors are one row with a count, which opens; the keys walk what is there', async () => {
+  const anna = await person({ name: 'anna' });
+  const project = await anna.project();
+  const names = ['01', '02', '03', '04', '05', '06', '07'].map((column) => `plate.zarr/A/${column}/0`);
+  const dataset = await anna.dataset(project, 'Plate (1, 2) [größer]', names);
+  const plan = { '*': { raise: 'no channel' }, [`${dataset.zarr_dir}/${names[3]}`]: { exit: 3 } };
+  const task = await anna.task({ name: 'Segment' });
+  const workflow = await anna.workflow(project, 'Nuclei', [{ task, args_parallel: { plan } }]);
+  const job = await anna.ended(await anna.submit(project, workflow, dataset));
+
+  const page = await anna.open(`/v2/projects/${project.id}/jobs/${job.id}?tab=failed`);
+  const units = page.getByRole('list', { name: 'Failed units' });
+  const equal = units.getByRole('button', { name: '6 × ValueError: no channel' });
+  await equal.waitFor();
+  expect(await units.getByRole('button').count()).toBe(2);
+  await page.getByRole('region', { name: `Log of ${names[0]}` }).waitFor();
+  expect(await equal.getAttribute('aria-expanded')).toBe('false');
+  await looksWell(page, 'job-equal-errors');
+
+  await equal.click();
+  expect(await equal.getAttribute('aria-expanded')).toBe('true');
+  expect(await units.getByRole('button').count()).toBe(8);
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
+  await page.getByRole('region', { name: `Log of ${names[1]}` }).waitFor();
+  await page.waitForURL(/unit=\d/);
+  await page.reload();
+  await units.getByRole('button', { name: /A\/02\/0/ }).waitFor();
+  await equal.click();
+  expect(await units.getByRole('button').count()).toBe(2);
+  await units.getByRole('button', { name: /A\/04\/0/ }).click();
+  await page.getByRole('region', { name: `Log of ${names[3]}` }).waitFor();
+});
+
 test('jobs of several users in a shared project: filters by project, workflow, dataset, user and status', async () => {
   const [anna, ben] = [await person({ name: 'anna' }), await person({ name: 'ben' })];
   const project = await anna.project();
@@ -149,7 +183,7 @@ test('jobs of several users in a shared project: filters by project, workflow, d
   await choose(page, 'Dataset', 'Plate one');
   await expect.poll(shown).toEqual([also.id]);
   await choose(page, 'Status', 'Failed or stopped');
-  await page.getByText('No job matches these filters.').waitFor();
+  await page.getByRole('heading', { name: 'No job matches these filters' }).waitFor();
   await page.getByRole('button', { name: 'Clear filters' }).first().click();
   await expect.poll(shown).toEqual([elsewhere.id, bad.id, also.id, his.id, hers.id]);
   await choose(page, 'Status', 'Failed or stopped');
@@ -201,14 +235,14 @@ test('a job while it runs: progress in the list, live log, timeline by keyboard,
   await page.getByText('Following').waitFor();
   await page
     .getByRole('region', { name: `Log of job ${job.id}` })
-    .getByText(/Submit task 0/)
+    .getByText(/Submit task 1/)
     .waitFor();
   const lane = page.getByRole('region', { name: 'Timeline' }).getByRole('row').filter({ hasText: 'Segment' });
   await expect.poll(() => lane.textContent()).toMatch(/1\s*\/ 3/);
   const moment = page.getByRole('slider', { name: 'Moment of the job' });
   await moment.focus();
   await page.keyboard.press('Home');
-  expect(await moment.getAttribute('aria-valuetext')).toMatch(/\d+ at work, \d+ finished/);
+  expect(await moment.getAttribute('aria-valuetext')).toMatch(/\d+ running, \d+ finished/);
   await looksWell(page, 'job-running');
 
   // a reader sees it and stops nothing
@@ -221,7 +255,7 @@ test('a job while it runs: progress in the list, live log, timeline by keyboard,
 
   await page.getByRole('button', { name: 'Stop', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: `Stop job ${job.id}?` });
-  await dialog.getByText(/at work (is|are) lost, \d will not start, 1 finished ones stay\./).waitFor();
+  await dialog.getByText(/running images? (is|are) lost, \d will not start, 1 finished ones stay\./).waitFor();
   await looksWell(page, 'job-stop');
   await dialog.getByRole('button', { name: 'Keep running' }).click();
   await page.getByRole('button', { name: 'Stop', exact: true }).click();
@@ -230,7 +264,7 @@ test('a job while it runs: progress in the list, live log, timeline by keyboard,
     .getByRole('status')
     .filter({ hasText: /^Stopped by anna/ })
     .waitFor();
-  await page.getByText('What was finished stays.').waitFor();
+  await page.getByText('Finished results are kept.').waitFor();
   expect(await page.getByRole('button', { name: 'Stop', exact: true }).count()).toBe(0);
   expect(await page.getByRole('link', { name: 'Run again' }).getAttribute('href')).toContain(`dataset=${dataset.id}`);
 

@@ -57,9 +57,7 @@ test('while a task runs, the plate and the newest images move; they lead to imag
   await latest(page).getByRole('button', { name: 'p1 A01' }).waitFor();
   open('p1 A02');
   await well(page, 'A02, failed, 1 image').waitFor();
-  await expect
-    .poll(() => latest(page).getByRole('listitem').first().textContent())
-    .toMatch(/p1 A02.*error in the task/);
+  await expect.poll(() => latest(page).getByRole('listitem').first().textContent()).toMatch(/p1 A02.*task error/);
   await looksWell(page, 'workflow-live');
 
   // the plate that the work is on, until the reader chooses one

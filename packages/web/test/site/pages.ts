@@ -1,12 +1,12 @@
 /**
- * Pages in one Chromium for each test file. Whoever opens one is somebody new: no cookies, nothing stored. What is kept from
- * one test to the next is what the browser knows of files: without it every page would be fetched and compiled anew.
+ * Pages in one Chromium for all test files of a worker. Whoever opens one is somebody new: no cookies, nothing stored. What is
+ * kept from one test to the next is what the browser knows of files: without it every page would be fetched and compiled anew.
  */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Browser, type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, inject, onTestFinished } from 'vitest';
+import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core';
+import { inject, onTestFinished } from 'vitest';
 
+import { launchBrowser } from '../../../../tests/support/browser.ts';
 import { PICTURES } from './looks.ts';
 
 const { web } = inject('site');
@@ -19,19 +19,13 @@ interface Seat {
   session: CDPSession;
 }
 
-let browser: Browser;
+/** Ends with the worker, as Playwright sees to. */
+let browser: Promise<Browser> | undefined;
 const free: Seat[] = [];
 
-beforeAll(async () => {
-  mkdirSync(PICTURES, { recursive: true });
-  const args = ['--no-sandbox', '--process-per-site'];
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args });
-});
-
-afterAll(() => browser?.close());
-
 async function newSeat(): Promise<Seat> {
-  const context = await browser.newContext({ baseURL: web, acceptDownloads: true });
+  browser ??= launchBrowser('--process-per-site');
+  const context = await (await browser).newContext({ baseURL: web, acceptDownloads: true, reducedMotion: 'reduce' });
   const anchor = await context.newPage();
   await anchor.goto('/alive');
   return { context, anchor, session: await context.newCDPSession(anchor) };

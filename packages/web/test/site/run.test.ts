@@ -1,4 +1,4 @@
-/** Starting jobs from the workflow page: run, continue, rerun, reset. */
+/** Starting jobs from the workflow page: one button that says what it does, one dialog, one confirmation. */
 import type { Dataset, Job, Workflow, WorkflowTask } from '@service/contract';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
@@ -14,10 +14,12 @@ const said = async (page: Page) => (await dialog(page).textContent()) ?? '';
 const pathOf = ({ project_id, id }: { project_id: number; id: number }, dataset: { id: number }) =>
   `/v2/projects/${project_id}/workflows/${id}?dataset=${dataset.id}`;
 
-async function openDialog(page: Page, button: 'Run' | 'Continue') {
+async function openDialog(page: Page, button: string) {
   await runBar(page).getByRole('button', { name: button, exact: true }).click();
   await dialog(page).getByLabel('Last task').waitFor();
 }
+
+const openImages = (page: Page) => dialog(page).getByRole('button', { name: 'Choose images' }).click();
 
 async function openReset(page: Page) {
   await runBar(page).getByRole('button', { name: 'Other ways to run' }).click();
@@ -33,7 +35,6 @@ const press = (page: Page, name: string | RegExp) =>
 /** From the form of the dialog to a job that is taken. */
 async function start(page: Page, button: string | RegExp) {
   await press(page, button);
-  await press(page, 'Start job');
   await dialog(page).waitFor({ state: 'detached' });
 }
 
@@ -99,21 +100,27 @@ async function converting(who: Person) {
   return { project, dataset, make, workflow };
 }
 
-test('first run with a converter, a failing one on another dataset, continue, reset in place and beside', async () => {
+test('first run with a converter, a failing one on another dataset, rerun, reset in place and beside', async () => {
   const anna = await person({ name: 'anna' });
   const { project, dataset, make, workflow } = await converting(anna);
+  const other = await make('Second');
   const page = await anna.open(pathOf(workflow, dataset));
   await openDialog(page, 'Run');
-  expect(await said(page)).toContain('Convert makes its images itself');
+  expect(await said(page)).toContain('Convert creates new images and ignores existing ones');
+  expect(await said(page)).toContain('Tasks 1 to 2 of 2 run on Plate.');
   await looksWell(page, 'run-converter');
   await start(page, 'Run');
   expect((await anna.ended(await newestJob(anna, project))).status).toBe('done');
-  await runBar(page).getByText('Done', { exact: true }).waitFor();
+  await runBar(page).getByRole('button', { name: 'Run again', exact: true }).waitFor();
+  await looksWell(page, 'run-done');
 
-  const other = await make('Second');
   await setArguments(anna, workflow, 1, FAILS);
-  await goTo(page, pathOf(workflow, other));
-  await openDialog(page, 'Run');
+  await runBar(page).getByRole('button', { name: 'Run on another dataset' }).click();
+  await dialog(page).getByRole('button', { name: 'Dataset: Choose a dataset' }).click();
+  expect(await dialog(page).getByRole('option').allTextContents()).toEqual([expect.stringContaining('Second')]);
+  await dialog(page).getByRole('option', { name: 'Second' }).click();
+  await dialog(page).getByText('Tasks 1 to 2 of 2 run on Second.').waitFor();
+  await looksWell(page, 'run-other');
   await start(page, 'Run');
   expect((await anna.ended(await newestJob(anna, project))).status).toBe('failed');
   await runBar(page).getByText('Failed', { exact: true }).first().waitFor();
@@ -123,19 +130,19 @@ test('first run with a converter, a failing one on another dataset, continue, re
 
   await setArguments(anna, workflow, 1, {});
   await goTo(page, pathOf(workflow, other));
-  await openDialog(page, 'Continue');
+  await openDialog(page, 'Rerun 2 failed');
   expect(await dialog(page).getByLabel('First task').inputValue()).toBe('1');
   await dialog(page).getByText('All 2 images go to Measure').waitFor();
-  await start(page, 'Continue');
+  await start(page, 'Rerun 2 images');
   const continued = await anna.ended(await newestJob(anna, project));
   expect([continued.status, continued.first_task_index, continued.dataset_id]).toEqual(['done', 1, other.id]);
-  await runBar(page).getByText('Done', { exact: true }).waitFor();
+  await runBar(page).getByRole('button', { name: 'Run again', exact: true }).waitFor();
 
   await openReset(page);
   expect(await dialog(page).getByLabel('Replace Second').isChecked()).toBe(true);
   expect(await said(page)).toContain('Files on disk stay.');
   await looksWell(page, 'reset');
-  await start(page, 'Reset');
+  await start(page, 'Reset and run');
   await anna.ended(await newestJob(anna, project));
   const replaced = (await datasetsOf(anna, project)).find(({ name }) => name === 'Second')!;
   expect(replaced.id).not.toBe(other.id);
@@ -146,7 +153,7 @@ test('first run with a converter, a failing one on another dataset, continue, re
   await openReset(page);
   await dialog(page).getByLabel('Replace Second').uncheck();
   expect(await dialog(page).getByLabel('Name of the new dataset').inputValue()).toBe('Second_1');
-  await start(page, 'Reset');
+  await start(page, 'Reset and run');
   await anna.ended(await newestJob(anna, project));
   await runBar(page).getByRole('button', { name: 'Dataset: Second_1' }).waitFor();
   expect((await datasetsOf(anna, project)).map(({ name }) => name).sort()).toEqual(['Plate', 'Second', 'Second_1']);
@@ -170,7 +177,7 @@ async function kinds(who: Person) {
   return { project, dataset, correct, segment, measure };
 }
 
-test('continue: first task and type filters are preselected, filters and totals follow', async () => {
+test('first task and type filters are preselected, filters and totals follow', async () => {
   const anna = await person({ name: 'anna' });
   const { project, dataset, correct, segment, measure } = await kinds(anna);
   const other = await anna.dataset(project, 'Other', [{ zarr_url: 'x', types: { is_3D: true, corrected: true } }]);
@@ -182,13 +189,14 @@ test('continue: first task and type filters are preselected, filters and totals 
   await anna.ended(await anna.submit(project, workflow, dataset, { last_task_index: 0 }));
   await anna.ended(await anna.submit(project, workflow, other, { last_task_index: 0 }));
   const page = await anna.open(pathOf(workflow, dataset));
-  await openDialog(page, 'Continue');
+  await openDialog(page, 'Rerun 4 failed and continue');
   expect(await dialog(page).getByLabel('First task').inputValue()).toBe('0');
 
   // what task 1 leaves behind, with the filter that Nuclei has of its own
   await dialog(page).getByLabel('First task').selectOption({ label: '2. Nuclei' });
   await dialog(page).getByText('2 of 4 images go to Nuclei').waitFor();
   expect(await said(page)).toContain('2 left out, without the types this task asks for (corrected true, is_3D true)');
+  await openImages(page);
   expect(
     await dialog(page)
       .getByRole('button', { name: /^Filter by is_3D/ })
@@ -209,12 +217,12 @@ test('continue: first task and type filters are preselected, filters and totals 
   await press(page, 'Cancel');
 
   // nothing is kept for the next time, nor for another dataset
-  await openDialog(page, 'Continue');
+  await openDialog(page, 'Rerun 4 failed and continue');
   await dialog(page).getByLabel('First task').selectOption({ label: '3. Measure' });
   await dialog(page).getByText('1 of 4 images goes to Measure').waitFor();
   await press(page, 'Cancel');
   await goTo(page, pathOf(workflow, other));
-  await openDialog(page, 'Continue');
+  await openDialog(page, 'Rerun 1 failed and continue');
   await dialog(page).getByLabel('First task').selectOption({ label: '2. Nuclei' });
   await dialog(page).getByText('The 1 image goes to Nuclei').waitFor();
 });
@@ -227,32 +235,48 @@ test('mixed types and images that the task before has not finished are said befo
   await openDialog(page, 'Run');
   await dialog(page).getByLabel('First task').selectOption({ label: '2. Measure' });
   await dialog(page).getByText('All 4 images go to Measure').waitFor();
-  await press(page, 'Run');
   await dialog(page)
     .getByText(/Some of these images have the types corrected and is_3D/)
     .waitFor();
   await dialog(page).getByText('4 images of these were not finished by Segment: a, b, c and 1 more.').waitFor();
   await looksWell(page, 'run-warnings');
 
+  await openImages(page);
   await dialog(page)
     .getByRole('button', { name: /^Filter by well/ })
     .click();
   await dialog(page).getByRole('option', { name: 'A01' }).click();
   await dialog(page).getByText('2 of 4 images go to Measure').waitFor();
-  await press(page, 'Run');
-  await press(page, 'Continue anyway');
-  expect(await said(page)).toContain('well A01');
-  await looksWell(page, 'run-review');
-
-  // back to the first filters
-  await press(page, 'Start over');
-  await dialog(page).getByText('All 4 images go to Measure').waitFor();
-  await press(page, 'Run');
-  await press(page, 'Continue anyway');
-  await press(page, 'Start job');
-  await dialog(page).waitFor({ state: 'detached' });
+  await dialog(page).getByText('2 images of these were not finished by Segment: a, c.').waitFor();
+  await start(page, 'Run');
   expect((await anna.ended(await newestJob(anna, project))).status).toBe('done');
-  expect(await unitsOf(anna, project)).toEqual({ Measure: 4 });
+  expect(await unitsOf(anna, project)).toEqual({ Measure: 2 });
+});
+
+test('a check that was still under way when Run was pressed is read before a job starts', async () => {
+  const anna = await person({ name: 'anna' });
+  const { project, dataset, segment } = await kinds(anna);
+  const workflow = await anna.workflow(project, 'Mixed', [{ task: segment }]);
+  const page = await anna.open(pathOf(workflow, dataset));
+  let answer = () => undefined as void;
+  const held = new Promise<void>((resolve) => (answer = resolve));
+  await page.route('**/verify-unique-types**', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await openDialog(page, 'Run');
+  await dialog(page).getByText('All 4 images go to Segment').waitFor();
+  await press(page, 'Run');
+  answer();
+  await dialog(page)
+    .getByText(/Some of these images have the types/)
+    .waitFor();
+  await expect
+    .poll(() => dialog(page).getByRole('button', { name: 'Run', exact: true }).getAttribute('aria-disabled'))
+    .toBe('false');
+  expect(await jobsOf(anna, project)).toEqual([]);
+  await start(page, 'Run');
+  expect(await jobsOf(anna, project)).toHaveLength(1);
 });
 
 test('a filter that was changed a moment ago counts when Run is pressed', async () => {
@@ -267,45 +291,65 @@ test('a filter that was changed a moment ago counts when Run is pressed', async 
   });
   await openDialog(page, 'Run');
   await dialog(page).getByText('3 of 4 images go to Segment').waitFor();
+  await openImages(page);
   await dialog(page)
     .getByRole('button', { name: /^Filter by cycle/ })
     .click();
   await dialog(page).getByRole('option', { name: '2', exact: true }).click();
-  await press(page, 'Run');
-  await dialog(page).getByText('1 image for Segment').waitFor();
-  await press(page, 'Start job');
-  await dialog(page).waitFor({ state: 'detached' });
+  await start(page, 'Run');
   const job = await anna.ended(await newestJob(anna, project));
   expect(job.attribute_filters).toEqual({ cycle: [2] });
   expect(await unitsOf(anna, project)).toEqual({ Segment: 1 });
 });
 
-test('invalid saved arguments block the range they are in, and no other', async () => {
+test('invalid saved arguments are marked, block the range they are in and no other, and lead to their field', async () => {
   const anna = await person({ name: 'anna' });
   const project = await anna.project();
   const dataset = await anna.dataset(project, 'Plate', ['a']);
-  const schema = { type: 'object', properties: { diameter: { type: 'integer' } }, required: ['diameter'] };
+  const schema = {
+    type: 'object',
+    properties: { channel: { type: 'string' }, diameter: { type: 'integer' } },
+    required: ['channel', 'diameter'],
+  };
   const first = await anna.task({ name: 'Segment' });
   const second = await anna.task({ name: 'Measure', schema });
   const workflow = await anna.workflow(project, 'Checked', [
     { task: first },
-    { task: second, alias: 'Features', args_parallel: { diameter: 'wide' } },
+    { task: second, alias: 'Features', args_parallel: { channel: 'DAPI', diameter: 'wide' } },
   ]);
   const page = await anna.open(pathOf(workflow, dataset));
+  const mark = page.getByRole('button', { name: 'Fix 1 argument of Features' });
+  await mark.waitFor();
   await openDialog(page, 'Run');
-  await dialog(page).getByText('The 1 image goes to Segment').waitFor();
-  await press(page, 'Run');
   const alert = dialog(page).getByRole('alert');
   await alert.waitFor();
-  expect(await alert.textContent()).toMatch(/2\. Features\s+diameter: Enter a whole number\./);
+  expect(await alert.textContent()).toMatch(
+    /2\. Features\s+Arguments are missing or invalid\.\s+diameter: Enter a whole/,
+  );
+  expect(await dialog(page).getByRole('button', { name: 'Run', exact: true }).getAttribute('aria-disabled')).toBe(
+    'true',
+  );
   await looksWell(page, 'run-invalid');
   await dialog(page).getByLabel('Last task').selectOption({ label: '1. Segment (only this task)' });
+  await alert.waitFor({ state: 'detached' });
   await start(page, 'Run');
   const job = await anna.ended(await newestJob(anna, project));
   expect([job.status, job.last_task_index]).toEqual(['done', 0]);
+
+  await openDialog(page, 'Continue from task 2');
+  await press(page, 'diameter: Enter a whole number.');
+  await dialog(page).waitFor({ state: 'detached' });
+  const field = page.getByRole('region', { name: 'Selected task' }).getByRole('textbox', { name: /^diameter/ });
+  await expect.poll(() => field.evaluate((input) => input === document.activeElement)).toBe(true);
+  await field.fill('30');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await mark.waitFor({ state: 'detached' });
+  await openDialog(page, 'Continue from task 2');
+  await start(page, 'Run');
+  expect((await anna.ended(await newestJob(anna, project))).status).toBe('done');
 });
 
-test('one failed image of three: rerun takes that one alone, then Continue gives all three to the later tasks', async () => {
+test('a task that is rerun alone, then Run continues with all images', async () => {
   const anna = await person({ name: 'anna' });
   const project = await anna.project();
   const dataset = await anna.dataset(project, 'Plate', ['a', 'b', 'c']);
@@ -319,46 +363,68 @@ test('one failed image of three: rerun takes that one alone, then Continue gives
   expect(await seenBy(anna, project, dataset, first!)).toEqual({ a: 'done', b: 'failed', c: 'done' });
   await setArguments(anna, workflow, 0, {});
 
-  const page = await anna.open(`${pathOf(workflow, dataset)}&task=${first!.id}`);
-  await page.getByRole('button', { name: 'Rerun 1 failed' }).click();
+  const page = await anna.open(pathOf(workflow, dataset));
+  await openDialog(page, 'Rerun 1 failed and continue');
   await dialog(page).getByText('1 of 3 images goes to Segment').waitFor();
-  expect(await said(page)).toContain('2 left out, with another status than failed');
-  expect(await said(page)).toContain('Later tasks get all images that pass their filters.');
-  await looksWell(page, 'rerun');
   await dialog(page).getByLabel('Last task').selectOption({ label: '1. Segment (only this task)' });
   await start(page, 'Rerun 1 image');
   expect((await anna.ended(await newestJob(anna, project))).status).toBe('done');
   expect(await unitsOf(anna, project)).toEqual({ Segment: 1 });
 
-  await runBar(page).getByText('Done', { exact: true }).waitFor();
-  await openDialog(page, 'Continue');
+  await openDialog(page, 'Continue from task 2');
   expect(await dialog(page).getByLabel('First task').inputValue()).toBe('1');
   await dialog(page).getByText('All 3 images go to Measure').waitFor();
-  await start(page, 'Continue');
+  await start(page, 'Run');
   await anna.ended(await newestJob(anna, project));
   expect(await unitsOf(anna, project)).toEqual({ Measure: 3 });
+  // everything again is there for those who ask for it, from any task
+  await runBar(page).getByRole('button', { name: 'Run again', exact: true }).waitFor();
+  await page.getByRole('button', { name: 'More about task 2' }).click();
+  await page.getByRole('menuitem', { name: 'Run from this task' }).click();
+  await dialog(page).getByText('3 images that are done for Measure run again.').waitFor();
 });
 
-test('one job reruns the failed image and goes on with all of them', async () => {
+test('six failed images of nine run again without the others, then the next task takes all nine', async () => {
   const anna = await person({ name: 'anna' });
   const project = await anna.project();
-  const dataset = await anna.dataset(project, 'Plate', ['a', 'b', 'c']);
+  const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'];
+  const dataset = await anna.dataset(project, 'Plate', names);
+  const bad = names.slice(3);
   const [segment, measure] = [await anna.task({ name: 'Segment' }), await anna.task({ name: 'Measure' })];
+  const plan = Object.fromEntries(bad.map((name) => [`${dataset.zarr_dir}/${name}`, { raise: 'no cells found' }]));
   const workflow = await anna.workflow(project, 'Rerun', [
-    { task: segment, args_parallel: { plan: { [`${dataset.zarr_dir}/b`]: { raise: 'dark' } } } },
+    { task: segment, args_parallel: { plan } },
     { task: measure },
   ]);
   await anna.ended(await anna.submit(project, workflow, dataset));
+
+  // six equal errors are one row with a count
+  const page = await anna.open(pathOf(workflow, dataset));
+  await page.getByRole('button', { name: 'Show what failed' }).click();
+  const row = page.getByRole('button', { name: /^6 × .*no cells found/ });
+  await row.waitFor();
+  expect(await row.getAttribute('aria-expanded')).toBe('false');
+  const panel = page.getByRole('region', { name: 'Selected task' });
+  await panel.getByRole('region', { name: 'd', exact: true }).getByText('ValueError: no cells found').first().waitFor();
+  await looksWell(page, 'workflow-equal-errors');
+  await row.click();
+  await panel.getByRole('button', { name: /^i\b/ }).click();
+  await panel.getByRole('region', { name: 'i', exact: true }).getByText('ValueError: no cells found').first().waitFor();
+
   await setArguments(anna, workflow, 0, {});
-  const page = await anna.open(`${pathOf(workflow, dataset)}&task=${workflow.task_list[0]!.id}`);
-  await page.getByRole('button', { name: 'Rerun 1 failed' }).click();
-  await dialog(page).getByText('1 of 3 images goes to Segment').waitFor();
-  await start(page, 'Rerun 1 image');
+  await openDialog(page, 'Rerun 6 failed and continue');
+  await dialog(page).getByText('6 of 9 images go to Segment').waitFor();
+  expect(await said(page)).toContain('3 left out, with another status than failed');
+  expect(await said(page)).toContain('3 images that are done for Segment stay as they are.');
+  expect(await said(page)).toContain('Later tasks get all images that pass their filters.');
+  await looksWell(page, 'rerun');
+  await start(page, 'Rerun 6 images and continue');
   expect((await anna.ended(await newestJob(anna, project))).status).toBe('done');
-  expect(await unitsOf(anna, project)).toEqual({ Segment: 1, Measure: 3 });
+  expect(await unitsOf(anna, project)).toEqual({ Segment: 6, Measure: 9 });
+  await runBar(page).getByRole('button', { name: 'Run again', exact: true }).waitFor();
 });
 
-test('a stopped task: finished images are done, Continue runs the rest', async () => {
+test('a stopped task: finished images are done, the rest runs again', async () => {
   const anna = await person({ name: 'anna' });
   const project = await anna.project();
   const dataset = await anna.dataset(project, 'Plate', ['a', 'b', 'c']);
@@ -381,10 +447,9 @@ test('a stopped task: finished images are done, Continue runs the rest', async (
   expect(await seenBy(anna, project, dataset, step!)).toEqual({ a: 'done', b: 'failed', c: 'failed' });
 
   await setArguments(anna, workflow, 0, {});
-  await openDialog(page, 'Continue');
-  await press(page, 'Leave out 1 done');
+  await openDialog(page, 'Rerun 2 stopped');
   await dialog(page).getByText('2 of 3 images go to Segment').waitFor();
-  await start(page, 'Continue');
+  await start(page, 'Rerun 2 images');
   expect((await anna.ended(await newestJob(anna, project))).status).toBe('done');
   expect(await unitsOf(anna, project)).toEqual({ Segment: 2 });
 });
@@ -397,12 +462,10 @@ test('a dataset outside the own folders is not reset, and says so', async () => 
   await good(ben.client.post(`/api/v2/project/${project.id}/access/accept/`, {}));
   const page = await ben.open(pathOf(workflow, dataset));
   await openReset(page);
-  expect(await said(page)).toContain(`Plate lies in ${dataset.zarr_dir}, outside your own folders`);
-  expect(await dialog(page).getByRole('button', { name: 'Reset', exact: true }).getAttribute('aria-disabled')).toBe(
-    'true',
-  );
+  expect(await said(page)).toContain(`Plate is stored in ${dataset.zarr_dir}, outside your own folders`);
+  expect(await dialog(page).getByRole('button', { name: 'Reset and run' }).getAttribute('aria-disabled')).toBe('true');
   await looksWell(page, 'reset-refused');
-  await dialog(page).getByRole('button', { name: 'Reset', exact: true }).click({ force: true });
+  await dialog(page).getByRole('button', { name: 'Reset and run' }).click({ force: true });
   expect((await datasetsOf(anna, project)).map(({ id, image_count }) => [id, image_count])).toEqual([[dataset.id, 2]]);
   expect(await jobsOf(anna, project)).toHaveLength(1);
 });
@@ -424,8 +487,7 @@ test('reset while the new dataset is refused leaves the old one with images and 
   await anna.ended(await anna.submit(project, workflow, dataset));
   const page = await anna.open(pathOf(workflow, dataset));
   await openReset(page);
-  await press(page, 'Reset');
-  await press(page, 'Start job');
+  await press(page, 'Reset and run');
   await dialog(page).getByRole('alert').waitFor();
   expect(await dialog(page).getByRole('alert').textContent()).toContain('Use letters, digits');
   const [only, ...others] = await datasetsOf(anna, project);
@@ -442,8 +504,7 @@ test('reset whose job is refused takes the new dataset back', async () => {
   await page.route('**/job/submit**', (route) =>
     route.fulfill({ status: 422, contentType: 'application/json', body: '{"detail":"No new jobs at present."}' }),
   );
-  await press(page, 'Reset');
-  await press(page, 'Start job');
+  await press(page, 'Reset and run');
   await dialog(page).getByText('No new jobs at present.').waitFor();
   expect((await datasetsOf(anna, project)).map(({ id }) => id)).toEqual([dataset.id]);
 });

@@ -31,7 +31,7 @@ const loseSession = (page: Page) => page.context().clearCookies({ name: SESSION 
 
 const path = (page: Page) => new URL(page.url()).pathname;
 
-test('1: sign in, open the login page again, sign out', async () => {
+test('sign in, open the login page again, sign out', async () => {
   const anna = await person({ name: 'anna' });
   const page = await openPage('/auth/login');
   await looksWell(page, 'login');
@@ -65,7 +65,7 @@ test('a cookie of an earlier version, for the host and all names below it, goes 
   expect(await kept()).toEqual([host]);
 });
 
-test('1: sign out from the menu', async () => {
+test('sign out from the menu', async () => {
   const anna = await person({ name: 'anna' });
   const page = await anna.open('/profile');
   await page.getByRole('button', { name: `Account of ${anna.email}` }).click();
@@ -76,7 +76,7 @@ test('1: sign out from the menu', async () => {
   expect(await page.getByText('Your session has ended').count()).toBe(0);
 });
 
-test('2: session lost, then navigation: login page with the notice, then on to the page', async () => {
+test('session lost, then navigation: login page with the notice, then on to the page', async () => {
   const anna = await person({ name: 'anna' });
   const page = await anna.open('/profile');
   await loseSession(page);
@@ -88,7 +88,7 @@ test('2: session lost, then navigation: login page with the notice, then on to t
   await page.waitForURL('**/v2/jobs');
 });
 
-test('2: session lost, then reload: login page with the notice, then back to the page with its filters', async () => {
+test('session lost, then reload: login page with the notice, then back to the page with its filters', async () => {
   const anna = await person({ name: 'anna' });
   const page = await anna.open('/v2/projects?name=neu');
   await loseSession(page);
@@ -98,7 +98,7 @@ test('2: session lost, then reload: login page with the notice, then back to the
   await page.waitForURL('**/v2/projects?name=neu');
 });
 
-test('2: session lost, then a form: login dialog, then the form goes through with nothing typed again', async () => {
+test('session lost, then a form: login dialog, then the form goes through with nothing typed again', async () => {
   const anna = await person({ name: 'anna' });
   const page = await anna.open('/v2/projects');
   await page.getByRole('button', { name: 'New project' }).first().click();
@@ -106,7 +106,7 @@ test('2: session lost, then a form: login dialog, then the form goes through wit
   await loseSession(page);
   await page.getByRole('button', { name: 'Create project' }).click();
 
-  const dialog = page.getByRole('dialog', { name: 'Sign in to go on' });
+  const dialog = page.getByRole('dialog', { name: 'Sign in to continue' });
   await dialog.waitFor();
   expect(await dialog.getByLabel('E-mail').inputValue()).toBe(anna.email);
   await looksWell(page, 'sign-in-dialog');
@@ -139,7 +139,7 @@ test('as somebody else one begins with a fresh page', async () => {
   await page.getByLabel('Name').fill('Of Anna');
   await loseSession(page);
   await page.getByRole('button', { name: 'Create project' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Sign in to go on' });
+  const dialog = page.getByRole('dialog', { name: 'Sign in to continue' });
   await dialog.getByLabel('E-mail').fill(ben.email);
   await dialog.getByLabel('Password').fill(PASSWORD);
   await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
@@ -154,13 +154,13 @@ test('a session that begins again in another tab is enough', async () => {
   await page.getByLabel('Name').fill('Two tabs');
   await loseSession(page);
   await page.getByRole('button', { name: 'Create project' }).click();
-  await page.getByRole('dialog', { name: 'Sign in to go on' }).waitFor();
+  await page.getByRole('dialog', { name: 'Sign in to continue' }).waitFor();
   await page.context().addCookies([{ name: SESSION, value: anna.token, url: web }]);
   await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
   await page.waitForURL(/\/v2\/projects\/\d+$/);
 });
 
-test('2: session lost while somebody only looks: the stream ends, the login dialog opens, then news come again', async () => {
+test('session lost while somebody only looks: the stream ends, the login dialog opens, then news come again', async () => {
   const anna = await person({ name: 'anna' });
   const project = await anna.project();
   const workflow = await anna.workflow(project, 'Watched', [{ task: await anna.task() }]);
@@ -179,7 +179,7 @@ test('2: session lost while somebody only looks: the stream ends, the login dial
     document.dispatchEvent(new Event('visibilitychange'));
   });
 
-  const dialog = page.getByRole('dialog', { name: 'Sign in to go on' });
+  const dialog = page.getByRole('dialog', { name: 'Sign in to continue' });
   await dialog.waitFor();
   await dialog.getByLabel('Password').fill(PASSWORD);
   await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
@@ -188,7 +188,7 @@ test('2: session lost while somebody only looks: the stream ends, the login dial
   await page.getByRole('row').filter({ hasText: 'Watched' }).getByText('Done').waitFor();
 });
 
-test('3: an inactive account gets the same answer as a wrong password', async () => {
+test('an inactive account gets the same answer as a wrong password', async () => {
   const gone = await person({ name: 'gone', patch: { is_active: false } });
   const page = await openPage('/auth/login');
   await signIn(page, gone.email);
@@ -201,7 +201,7 @@ test('3: an inactive account gets the same answer as a wrong password', async ()
 test.each([
   ['unverified', { patch: { is_verified: false } }],
   ['without a profile', { profile_id: null }],
-])('4: somebody %s sees why, and other pages lead there', async (_, fields) => {
+])('somebody %s sees why, and other pages lead there', async (_, fields) => {
   const newcomer = await person({ name: 'new', ...fields });
   const page = await openPage('/auth/login');
   await signIn(page, newcomer.email);
@@ -212,11 +212,15 @@ test.each([
   expect(path(page)).toBe('/');
 });
 
-test('5: an administrator without a profile lands in the admin area; a profile unlocks the rest', async () => {
+test('an administrator without a profile lands in the admin area; a profile unlocks the rest', async () => {
   const chief = await person({ name: 'chief', profile_id: null, patch: { is_superuser: true } });
   const page = await openPage('/auth/login?next=%2Fv2%2Fprojects');
   await signIn(page, chief.email);
   await page.waitForURL('**/v2/admin');
+  // nothing is offered that needs a profile
+  const offered = page.getByRole('navigation', { name: 'Main' }).getByRole('link');
+  expect(await offered.allInnerTexts()).toEqual(['Admin']);
+  expect(await page.getByRole('button', { name: 'Find anything' }).count()).toBe(0);
   await goTo(page, '/v2/projects');
   await page.getByText('You have no profile yet').waitFor();
   await looksWell(page, 'error-no-profile');
@@ -260,10 +264,10 @@ test('impersonation is marked, and Return goes back to the own account', async (
   });
   expect(posted.ok()).toBe(true);
   await goTo(page, '/profile');
-  await page.getByText(`You see the service as ${anna.email}`).waitFor();
+  await page.getByText(`Impersonating ${anna.email}`).waitFor();
   await looksWell(page, 'impersonation');
   await page.getByRole('button', { name: 'Return to your account' }).click();
   await page.waitForURL('**/v2/admin');
   await page.getByRole('button', { name: `Account of ${ADMIN}` }).waitFor();
-  expect(await page.getByText('You see the service as').count()).toBe(0);
+  expect(await page.getByText('Impersonating').count()).toBe(0);
 });

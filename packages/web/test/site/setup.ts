@@ -6,7 +6,8 @@ import { remove, startService, temporaryFolder } from '../../../../tests/support
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    site: { web: string; api: string; password: string; resets: boolean };
+    /** `folder` is for what people keep. */
+    site: { web: string; api: string; password: string; resets: boolean; folder: string };
   }
 }
 
@@ -22,20 +23,22 @@ async function resets(api: string): Promise<boolean> {
 
 export default async function (project: TestProject): Promise<() => Promise<void>> {
   const { SITE, SITE_API } = process.env;
+  const folder = temporaryFolder('people');
   if (SITE !== undefined) {
     const api = SITE_API ?? SITE;
-    project.provide('site', { web: SITE, api, password: PASSWORD, resets: await resets(api) });
-    return () => Promise.resolve();
+    project.provide('site', { web: SITE, api, password: PASSWORD, resets: await resets(api), folder });
+    return () => Promise.resolve(remove(folder));
   }
-  const folder = temporaryFolder('site');
-  const service = startService(['--port', '0', '--data-dir', folder, '--admin-pwd', PASSWORD], {
+  const data = temporaryFolder('site');
+  const service = startService(['--port', '0', '--data-dir', data, '--admin-pwd', PASSWORD], {
     environment: { SERVICE_WEB_CLIENT: 'true', SERVICE_ENABLE_TASK_GROUP_RESET: 'true' },
   });
   const [, address] = await service.said(/answers at (http:\/\/\S+)/);
-  project.provide('site', { web: address!, api: address!, password: PASSWORD, resets: true });
+  project.provide('site', { web: address!, api: address!, password: PASSWORD, resets: true, folder });
   return async () => {
     service.process.kill('SIGTERM');
     await service.ended;
+    remove(data);
     remove(folder);
   };
 }

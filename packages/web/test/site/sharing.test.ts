@@ -40,7 +40,7 @@ test('sharing: unknown e-mail, invite, edit permission, three invitations accept
     );
 
   const toms = await tom.open('/v2/projects');
-  await toms.getByRole('group', { name: 'Invitation to Mitosis atlas' }).getByText('read and edit it').waitFor();
+  await toms.getByRole('group', { name: 'Invitation to Mitosis atlas' }).getByText('(read, edit)').waitFor();
   await toms.getByRole('button', { name: 'Accept' }).click();
   await toms.getByRole('link', { name: 'Mitosis atlas' }).waitFor();
   expect(await toms.getByRole('button', { name: 'Accept' }).count()).toBe(0);

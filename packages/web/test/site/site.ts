@@ -8,11 +8,10 @@
  *     await page.getByRole('button', { name: 'New dataset' }).click();
  *     await looksWell(page, 'project');
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, expect, inject } from 'vitest';
+import { expect, inject } from 'vitest';
 
 import type { Dataset, Job, Project, Task, TaskType, User, Workflow, WorkflowTask } from '@service/contract';
 
@@ -22,15 +21,12 @@ import { type Look, newPage } from './pages.ts';
 export { looksWell } from './looks.ts';
 
 export const { web, api, password: ADMIN_PASSWORD, resets } = inject('site');
+const { folder } = inject('site');
 export const ADMIN = 'admin@example.org';
 export const PASSWORD = 'a-long-password';
 
 const ROOT = join(import.meta.dirname, '../../../..');
 const SCRIPTED = join(ROOT, 'packages/server/test/support/scripted_task.py');
-
-const folder = mkdtempSync(join(tmpdir(), 'service-site-'));
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 export async function tokenOf(username: string, password = PASSWORD): Promise<string> {
   const { body, text } = await clientOf(api).raw('/auth/token/login/', {
@@ -97,11 +93,13 @@ export interface Person extends User {
 
 const hasParallel = (type: TaskType) => ['parallel', 'compound', 'converter_compound'].includes(type);
 
-let adminClient: Client | undefined;
-export const admin = async (): Promise<Client> => (adminClient ??= clientOf(api, await tokenOf(ADMIN, ADMIN_PASSWORD)));
+let adminToken: Promise<string> | undefined;
+const tokenOfAdmin = () => (adminToken ??= tokenOf(ADMIN, ADMIN_PASSWORD));
 
-export const asAdmin = async (path: string, look?: Look): Promise<Page> =>
-  openPage(path, await tokenOf(ADMIN, ADMIN_PASSWORD), look);
+export const admin = async (): Promise<Client> => clientOf(api, await tokenOfAdmin());
+
+/** With the session that prepares everything: whoever ends it signs in by itself. */
+export const asAdmin = async (path: string, look?: Look): Promise<Page> => openPage(path, await tokenOfAdmin(), look);
 
 let count = 0;
 const unique = () => `${process.pid}-${Date.now().toString(36)}-${++count}`;
@@ -128,10 +126,10 @@ export async function person({ name = 'person', profile_id, patch = {} }: Person
     }),
   );
   const user = await good<User>(client.patch(`/auth/users/${created.id}/`, { is_verified: true, ...patch }));
-  return inhabitant(user, own, await tokenOf(email).catch(() => ''));
+  return signedInPerson(user, own, await tokenOf(email).catch(() => ''));
 }
 
-function inhabitant(user: User, own: string, token: string): Person {
+function signedInPerson(user: User, own: string, token: string): Person {
   const client = clientOf(api, token);
   return {
     ...user,

@@ -7,7 +7,7 @@ import type { User } from '@service/contract';
 
 import { startOidc } from '../../../server/test/support/oidc.ts';
 import { ADMIN, START_MS, startApi, startWeb, type Web } from '../server/built-web.ts';
-import { admin, api, good, looksWell, openPage, PASSWORD, person } from './site.ts';
+import { admin, api, asAdmin, good, looksWell, openPage, PASSWORD, person } from './site.ts';
 
 let guest: User;
 let web: Web;
@@ -26,6 +26,7 @@ beforeAll(async () => {
   web = await startWeb(api, {
     PUBLIC_GUEST_USERNAME: guest.email,
     PUBLIC_GUEST_PASSWORD: PASSWORD,
+    PUBLIC_SERVICE_NAME: 'Imaging facility',
     PUBLIC_SERVICE_ADMIN_SUPPORT_EMAIL: 'help@example.org',
     PUBLIC_SERVICE_DATA_URL: 'https://data.example.org',
     PUBLIC_SERVICE_VIZARR_VIEWER_URL: 'https://viewer.example.org',
@@ -33,8 +34,9 @@ beforeAll(async () => {
   });
 }, START_MS);
 
-test('6: the guest button signs in and shows what is shared', async () => {
+test('the guest button signs in and shows what is shared', async () => {
   const page = await openPage(`${web.url}/auth/login`);
+  await page.getByText('Imaging facility').waitFor();
   await looksWell(page, 'login-guest');
   await page.getByRole('button', { name: 'Look around as a guest' }).click();
   await page.getByRole('button', { name: `Account of ${guest.email}` }).waitFor();
@@ -49,10 +51,25 @@ test('6: the guest button signs in and shows what is shared', async () => {
   await looksWell(page, 'viewer-paths-set-up');
 });
 
-test('home names the support address; without the variable there is no help', async () => {
+test('home names the deployment and the support address; without the variable there is no help', async () => {
   const page = await openPage(web.url);
+  expect(await page.title()).toBe('Imaging facility');
+  await page.getByText('Imaging facility').waitFor();
   await page.getByRole('link', { name: 'help@example.org' }).waitFor();
   expect(await page.getByRole('link', { name: 'User guide' }).count()).toBe(0);
+});
+
+test('resources are of the kind that jobs run on; others can only be read', async () => {
+  const [first] = await good<{ id: number }[]>((await admin()).get('/admin/v2/resource/'));
+  const page = await asAdmin(`${web.url}/v2/admin/resources/create`);
+  await page.getByLabel('Login node').waitFor();
+  await page.getByLabel('Jobs, maximum').waitFor();
+  await looksWell(page, 'admin-resource-slurm');
+  await page.goto(`${web.url}/v2/admin/resources/${first!.id}/edit`);
+  await page.getByText('It can be read and deleted, but not changed or used here.').waitFor();
+  expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);
+  expect(await page.getByLabel('Name', { exact: true }).getAttribute('readonly')).not.toBeNull();
+  await looksWell(page, 'admin-resource-read-only');
 });
 
 test('no page breaks the security policy', async () => {

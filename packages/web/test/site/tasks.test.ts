@@ -60,7 +60,7 @@ async function shelf(owner: Person) {
   return { ...names, mark };
 }
 
-test('41: task filters: package, category, modality, tag, free text, core selector; row counts match', async () => {
+test('task filters: package, category, modality, tag, free text, core selector; row counts match', async () => {
   const anna = await person({ name: 'anna' });
   const { cell, mark } = await shelf(anna);
   const page = await anna.open('/v2/tasks');
@@ -78,14 +78,14 @@ test('41: task filters: package, category, modality, tag, free text, core select
   await expect.poll(() => count(page)).toBe(`1 of ${of}`);
   await choose(page, 'Modality', 'EM');
   await expect.poll(() => count(page)).toBe(`0 of ${of}`);
-  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await page.getByRole('button', { name: 'Clear filters' }).first().click();
   await expect.poll(() => count(page)).toBe(`${of!.split(' ')[0]} of ${of}`);
   await expect.poll(() => new URL(page.url()).search).toBe('');
 
   await search.fill(mark);
   await choose(page, 'Tag', 'import');
   await expect.poll(() => count(page)).toBe(`1 of ${of}`);
-  await page.getByRole('button', { name: 'Reset' }).click();
+  await page.getByRole('button', { name: 'Clear filters' }).first().click();
 
   // free text finds authors and keys of types too
   await search.fill('illumination_corrected');
@@ -105,12 +105,12 @@ test('41: task filters: package, category, modality, tag, free text, core select
   await expect.poll(() => count(page)).toBe(`1 of ${of}`);
   await looksWell(page, 'tasks');
 
-  await page.getByRole('button', { name: 'Reset' }).click();
+  await page.getByRole('button', { name: 'Clear filters' }).first().click();
   await expect.poll(() => page.getByRole('button', { name: 'Show all' }).getAttribute('aria-pressed')).toBe('true');
   await expect.poll(() => count(page)).toBe(`${of!.split(' ')[0]} of ${of}`);
 });
 
-test('41: badges set the filter, documentation is text and not a page', async () => {
+test('badges set the filter, documentation is text and not a page', async () => {
   const anna = await person({ name: 'anna' });
   const { mark } = await shelf(anna);
   const page = await anna.open(`/v2/tasks?text=${mark}`, { width: 1024 });

@@ -1,5 +1,5 @@
 /** The workflow page: arguments, resources and types of a task are edited, kept and never lost. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Project, TaskType, Workflow, WorkflowTask } from '@service/contract';
 import type { Page } from 'playwright-core';
@@ -81,6 +81,69 @@ test('arguments are shown, saved and there again after a reload', async () => {
   await expect.poll(() => field(page, 'Diameter').inputValue()).toBe('42.50');
 });
 
+/** As in the threshold segmentation of fractal-tasks-core. */
+const SEGMENTATION = {
+  type: 'object',
+  required: ['zarr_url', 'channel'],
+  properties: {
+    zarr_url: { type: 'string' },
+    channel: {
+      title: 'Channel',
+      type: 'object',
+      required: ['identifier'],
+      properties: {
+        mode: { title: 'Mode', enum: ['label', 'wavelength_id', 'index'], default: 'label' },
+        identifier: { title: 'Identifier', type: 'string' },
+      },
+    },
+    input_roi_table: { title: 'Input ROI table', type: 'string', default: 'FOV_ROI_table' },
+    method: {
+      title: 'Segmentation method',
+      default: { method: 'Otsu' },
+      discriminator: { propertyName: 'method' },
+      oneOf: [
+        { title: 'OtsuConfiguration', type: 'object', properties: { method: { const: 'Otsu', title: 'Method' } } },
+        {
+          title: 'SimpleThresholdConfiguration',
+          type: 'object',
+          properties: {
+            method: { const: 'Simple Threshold', title: 'Method' },
+            threshold: { type: 'number', title: 'Threshold' },
+          },
+        },
+      ],
+    },
+  },
+};
+
+test('a wrong channel name is corrected by what the images of the dataset have', async () => {
+  const args = { channel: { mode: 'label', identifier: 'DPI' }, method: { method: 'Otsu' } };
+  const place = await begin({ schema: SEGMENTATION }, { args_parallel: args });
+  const { anna, project } = place;
+  const dataset = await anna.dataset(project, 'Plate', ['plate.zarr/B/03/0']);
+  const image = join(dataset.zarr_dir, 'plate.zarr/B/03/0');
+  mkdirSync(join(image, 'tables/FOV_ROI_table'), { recursive: true });
+  const channels = [
+    { label: 'DAPI', wavelength_id: 'A01_C01' },
+    { label: 'Tubulin', wavelength_id: 'A02_C02' },
+  ];
+  writeFileSync(join(image, '.zattrs'), JSON.stringify({ omero: { channels } }));
+  writeFileSync(join(image, 'tables/.zattrs'), JSON.stringify({ tables: ['FOV_ROI_table'] }));
+  const page = await anna.open(`${place.path}?dataset=${dataset.id}`);
+  await panel(page).getByText('No channel “DPI” in this dataset.').waitFor();
+  const channel = panel(page).getByRole('combobox', { name: 'Identifier' });
+  await channel.click();
+  await panel(page).getByRole('option', { name: 'Tubulin A02_C02' }).waitFor();
+  await looksWell(page, 'workflow-suggestions');
+  await panel(page).getByRole('option', { name: 'DAPI A01_C01' }).click();
+  await panel(page).getByText('No channel “DPI” in this dataset.').waitFor({ state: 'detached' });
+  const table = panel(page).getByRole('combobox', { name: 'Input ROI table' });
+  expect(await table.getAttribute('placeholder')).toBe('FOV_ROI_table');
+  await save(page).click();
+  await page.getByRole('status').filter({ hasText: 'The arguments of Segment are saved.' }).waitFor();
+  expect((await place.saved()).args_parallel).toEqual({ ...args, channel: { mode: 'label', identifier: 'DAPI' } });
+});
+
 test('what is typed back is no change', async () => {
   const place = await begin();
   const page = await place.anna.open(place.path);
@@ -107,7 +170,7 @@ test('arguments that are not valid can be saved', async () => {
 test('defaults that are not saved yet do not stand in the way', async () => {
   const place = await begin({ schema: SCHEMA }, {});
   const page = await place.anna.open(place.path);
-  await panel(page).getByText('The defaults are not saved yet.').waitFor();
+  await panel(page).getByText('Defaults not saved yet.').waitFor();
   await task(page, 'Measure').getByRole('link').click();
   await panel(page).getByRole('heading', { name: 'Measure' }).waitFor();
   await task(page, 'Segment').getByRole('link').click();
@@ -164,19 +227,19 @@ test('edits survive a closed page, and say when the saved values changed since',
   await field(page, 'Diameter').fill('77');
   await expect.poll(() => save(page).getAttribute('aria-disabled')).toBe('false');
   await goTo(page, place.path);
-  await panel(page).getByText('that were not saved.').waitFor();
+  await panel(page).getByText('You have unsaved changes from').waitFor();
   await expect.poll(() => field(page, 'Diameter').inputValue()).toBe('30');
   await patch(place, { args_parallel: { diameter: 5, model: 'nuclei' } });
   await goTo(page, place.path);
-  await panel(page).getByText('What is saved has changed since then.').waitFor();
+  await panel(page).getByText('The saved version has changed since then.').waitFor();
   await looksWell(page, 'workflow-draft');
-  await panel(page).getByRole('button', { name: 'Go on with them' }).click();
+  await panel(page).getByRole('button', { name: 'Restore draft' }).click();
   await expect.poll(() => field(page, 'Diameter').inputValue()).toBe('77');
   await save(page).click();
   await expect.poll(async () => (await place.saved()).args_parallel).toMatchObject({ diameter: 77 });
   await goTo(page, place.path);
   await expect.poll(() => field(page, 'Diameter').inputValue()).toBe('77');
-  expect(await panel(page).getByText('that were not saved.').count()).toBe(0);
+  expect(await panel(page).getByText('You have unsaved changes from').count()).toBe(0);
 });
 
 test('of two who edit the same nobody is overwritten unasked', async () => {
@@ -185,20 +248,20 @@ test('of two who edit the same nobody is overwritten unasked', async () => {
   await field(page, 'Diameter').fill('1');
   await patch(place, { args_parallel: { diameter: 99, model: 'cyto' } });
   await save(page).click();
-  await panel(page).getByText('Somebody changed this task meanwhile.').waitFor();
+  await panel(page).getByText('Somebody else has changed this task.').waitFor();
   expect((await place.saved()).args_parallel).toMatchObject({ diameter: 99 });
   await looksWell(page, 'workflow-overtaken');
   await panel(page).getByRole('button', { name: 'Look' }).click();
-  const theirs = page.getByRole('dialog', { name: 'What is saved now' });
+  const theirs = page.getByRole('dialog', { name: 'Saved version' });
   await expect.poll(() => theirs.getByRole('textbox', { name: 'Model' }).inputValue()).toBe('cyto');
   await theirs.getByRole('button', { name: 'Back to my changes' }).click();
-  await panel(page).getByRole('button', { name: 'Save mine over it' }).click();
+  await panel(page).getByRole('button', { name: 'Overwrite' }).click();
   await expect.poll(async () => (await place.saved()).args_parallel).toEqual({ diameter: 1, model: 'nuclei' });
 
   await field(page, 'Diameter').fill('2');
   await patch(place, { args_parallel: { diameter: 98, model: 'cyto' } });
   await save(page).click();
-  await panel(page).getByRole('button', { name: 'Take what is saved' }).click();
+  await panel(page).getByRole('button', { name: 'Use saved version' }).click();
   await expect.poll(() => field(page, 'Diameter').inputValue()).toBe('98');
   await expect.poll(() => save(page).getAttribute('aria-disabled')).toBe('true');
 });

@@ -97,6 +97,7 @@ test('without tasks the page offers to add one', async () => {
   await expect
     .poll(() => run(page).getByRole('button', { name: 'Run' }).getAttribute('title'))
     .toBe('Add a task first.');
+  await page.getByRole('heading', { name: 'Add the first tasks' }).waitFor();
   await looksWell(page, 'workflow-empty');
 });
 
@@ -113,22 +114,32 @@ test('the choice of a dataset is in the address and remembered', async () => {
   await page.getByRole('button', { name: 'Dataset: Plate' }).waitFor();
   await goTo(page, `${path}?dataset=${other.id}`);
   await page.getByRole('button', { name: 'Dataset: Another plate' }).waitFor();
+  // one that is not there is said, and no other is taken for it
+  await goTo(page, `${path}?dataset=999999`);
+  await page.getByText('Dataset 999999 not found in this project.').waitFor();
+  await page.getByRole('button', { name: 'Dataset: No dataset' }).waitFor();
+  expect(page.url()).toContain('?dataset=999999');
 });
 
-test('a running job moves by itself, and its end is told', async () => {
-  const begun = await begin(() => ({ '*': { wait_for: 'later' } }));
+const tabOf = async (page: BrowserPage) => ({
+  title: await page.title(),
+  icon: decodeURIComponent((await page.locator('link[rel="icon"]').getAttribute('href'))!),
+});
+
+test('a running job moves by itself, the panel follows it, and its end is told', async () => {
+  const begun = await begin(() => ({ '*': { wait_for: 'later' } }), { tasks: 2 });
   const { anna, project, workflow, dataset, path } = begun;
   const gate = (well: string) => join(anna.folder, `go-${well}`);
   const plan = Object.fromEntries(
     ['01', '02', '03'].map((well) => [`${dataset.zarr_dir}/p.zarr/A/${well}/0`, { wait_for: gate(well) }]),
   );
-  const step = workflow.task_list[0]!;
-  await good(
-    anna.client.patch(`/api/v2/project/${project.id}/workflow/${workflow.id}/wftask/${step.id}/`, {
-      args_parallel: { plan },
-    }),
-  );
+  const plans = [plan, { '*': { wait_for: gate('next') } }];
+  for (const [index, { id }] of workflow.task_list.entries()) {
+    const path_of = `/api/v2/project/${project.id}/workflow/${workflow.id}/wftask/${id}/`;
+    await good(anna.client.patch(path_of, { args_parallel: { plan: plans[index] } }));
+  }
   const page = await anna.open(`${path}?dataset=${dataset.id}`);
+  expect(await tabOf(page)).toMatchObject({ title: expect.stringMatching(/^Nuclei · /), icon: 'data:,' });
   await anna.submit(project, workflow, dataset);
   // heard through the stream, without a reload
   await run(page).getByText('Running', { exact: true }).waitFor();
@@ -137,11 +148,31 @@ test('a running job moves by itself, and its end is told', async () => {
   writeFileSync(gate('01'), '');
   await expect.poll(() => task(page, 'Segment').textContent(), { timeout: 20_000 }).toContain('1 of 3');
   await looksWell(page, 'workflow-running');
+  expect(await tabOf(page)).toEqual({
+    title: expect.stringMatching(/^33 %, task 1 of 2 · Nuclei · /),
+    icon: expect.stringContaining('#2f6be0'),
+  });
+
+  // the panel stays where the reader went, until the running task is asked for
+  const heading = (name: string) => panel(page).getByRole('heading', { name, exact: true });
+  await heading('Segment').waitFor();
+  await task(page, 'Measure 1').getByRole('link').first().click();
+  await heading('Measure 1').waitFor();
   writeFileSync(gate('02'), '');
+  await expect.poll(() => task(page, 'Segment').textContent(), { timeout: 20_000 }).toContain('2 of 3');
+  await heading('Measure 1').waitFor();
+  await run(page).getByRole('button', { name: 'Segment' }).click();
+  await heading('Segment').waitFor();
   writeFileSync(gate('03'), '');
   await expect.poll(() => task(page, 'Segment').textContent(), { timeout: 20_000 }).toContain('3 done');
+  await heading('Measure 1').waitFor();
+  writeFileSync(gate('next'), '');
   await page.getByRole('status').filter({ hasText: 'Nuclei: Done.' }).waitFor();
-  await run(page).getByRole('button', { name: 'Continue' }).waitFor();
+  await run(page).getByRole('button', { name: 'Run again', exact: true }).waitFor();
+  expect(await tabOf(page)).toEqual({
+    title: expect.stringMatching(/^Done · Nuclei · /),
+    icon: expect.stringContaining('#2f8f60'),
+  });
 });
 
 test('without a stream the page asks again by itself, and says so', async () => {
@@ -171,8 +202,8 @@ test('Stop asks first, then says Stopping and who stopped', async () => {
   await run(page)
     .getByText(`Stopped by ${anna.email.split('@')[0]}`)
     .waitFor({ timeout: 30_000 });
-  await page.getByRole('status').filter({ hasText: 'What was finished stays.' }).waitFor();
-  await expect.poll(() => run(page).getByRole('button', { name: 'Continue' }).count()).toBe(1);
+  await page.getByRole('status').filter({ hasText: 'Finished results are kept.' }).waitFor();
+  await expect.poll(() => run(page).getByRole('button', { name: 'Rerun 3 stopped' }).count()).toBe(1);
 });
 
 test('a failed task: short error, then the failed image and its log in two clicks', async () => {
@@ -219,7 +250,7 @@ test('f goes from one failed image to the next, l opens a log, j and k walk the 
   await logOf(page, 'A01').getByText('broken one').waitFor();
   await page.keyboard.press('f');
   await logOf(page, 'A03').getByText('broken three').waitFor();
-  await panel(page).getByRole('button', { name: 'Image before' }).click();
+  await panel(page).getByRole('button', { name: 'Previous image' }).click();
   await logOf(page, 'A01').getByText('broken one').waitFor();
   await panel(page).getByRole('button', { name: 'Close the log' }).click();
   // in a field letters are letters
@@ -319,9 +350,9 @@ test('who may only read sees everything and no control that would be refused', a
   await share(begun.anna, begun.project, bob, 'r');
   const page = await bob.open(begun.path);
   await expect.poll(() => task(page, 'Segment').textContent()).toContain('1 failed, 2 done');
-  for (const name of ['Add task', 'Save', 'Duplicate task', 'Rerun 1 failed'])
+  for (const name of ['Add task', 'Save', 'Duplicate task'])
     expect(await page.getByRole('button', { name, exact: true }).count(), name).toBe(0);
-  const go = run(page).getByRole('button', { name: 'Continue' });
+  const go = run(page).getByRole('button', { name: 'Rerun 1 failed' });
   expect(await go.getAttribute('aria-disabled')).toBe('true');
   expect(await go.getAttribute('title')).toBe(
     `You can read this project. Ask ${begun.anna.email} for permission to run.`,

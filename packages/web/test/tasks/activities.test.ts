@@ -10,6 +10,7 @@ import {
   progressWords,
   readableLog,
   stepViews,
+  tookOf,
 } from '../../src/lib/tasks/activity.ts';
 
 const step = (fields: Partial<ActivityStep>): ActivityStep => ({
@@ -26,6 +27,18 @@ const START = '2026-11-15T14:43:00Z';
 const now = Date.parse('2026-11-15T14:43:24Z');
 const wordsOf = (steps: ActivityStep[], status: Activity['status'] = 'ongoing') =>
   stepViews({ steps, status }, now).map(({ name, state, words }) => [name, state.look, words]);
+
+describe('the time of an activity', () => {
+  test.each([
+    ['ongoing', null, 24],
+    ['OK', '2026-11-15T14:43:10Z', 10],
+    // of imported ones nobody may have recorded the end
+    ['OK', null, undefined],
+    ['failed', null, undefined],
+  ] as const)('%s, ended %s', (status, timestamp_ended, seconds) => {
+    expect(tookOf({ status, timestamp_started: START, timestamp_ended }, now)).toBe(seconds);
+  });
+});
 
 describe('activities in words', () => {
   test.each([
@@ -62,15 +75,15 @@ describe('activities in words', () => {
       ['Environment', 'done', '4.3 s'],
       ['Install', 'running', '71 of 84, numba, 24 s'],
       ['Pins after', 'unset', 'not needed'],
-      ['Tasks', 'unset', 'to come'],
+      ['Tasks', 'unset', 'pending'],
     ]);
   });
 
-  test('after a failure nothing is at work and nothing is to come', () => {
+  test('after a failure nothing is at work and nothing is pending', () => {
     expect(wordsOf([step({ status: 'ongoing', timestamp_started: START }), step({ name: 'tasks' })], 'failed')).toEqual(
       [
         ['Install', 'failed', 'ended here'],
-        ['Tasks', 'unset', 'not begun'],
+        ['Tasks', 'unset', 'not started'],
       ],
     );
   });

@@ -14,7 +14,7 @@ import {
 } from '../../src/lib/tasks/collect.ts';
 import { detectDialect } from '../../src/lib/tasks/dialects.ts';
 import { readManifest } from '../../src/lib/tasks/manifest.ts';
-import { initialSharing, sharingProblem, sharingQuery } from '../../src/lib/tasks/sharing.ts';
+import { initialSharing, sharingProblem, sharingQuery } from '../../src/lib/tasks/groups.ts';
 import { detected, emptySingle, phasesOf, singleBody, singleProblems } from '../../src/lib/tasks/single.ts';
 
 const file = (name: string) => new File(['x'], name);
@@ -24,7 +24,7 @@ const entries = (form: FormData) =>
 describe('a package of the index', () => {
   test('needs a name', () => {
     const empty = emptyPackage('index');
-    expect(packageProblems(empty)).toEqual({ package: 'Give the name of the package.' });
+    expect(packageProblems(empty)).toEqual({ package: 'Enter a package name.' });
     expect(packageProblems({ ...empty, package: 'a b' })['package']).toMatch(/letters, digits/);
     expect(packageProblems({ ...empty, package: ' cellseg-tasks ' })).toEqual({});
   });
@@ -44,7 +44,7 @@ describe('a package of the index', () => {
   });
 
   test('a pin has a name and a version', () => {
-    expect(pinProblem({ name: 'num py', version: '1' })).toMatch(/name of a package/);
+    expect(pinProblem({ name: 'num py', version: '1' })).toMatch(/package name/);
     expect(pinProblem({ name: 'numpy', version: ' ' })).toMatch(/version/);
     expect(pinProblem({ name: 'numpy', version: '2.1.3' })).toBeUndefined();
   });
@@ -85,7 +85,7 @@ describe('an environment of one’s own', () => {
     expect(customProblems(good)).toEqual({});
     expect(customProblems({ ...good, python_interpreter: 'bin/python' })).toHaveProperty('python_interpreter');
     expect(customProblems({ ...good, package_root: '/envs/a/cellseg' })).toEqual({
-      package_root: 'Give the name or the folder, not both.',
+      package_root: 'Enter the name or the folder, not both.',
     });
     expect(customProblems({ ...good, package_name: '' })).toHaveProperty('package_name');
     expect(customProblems({ ...good, package_name: '', package_root: 'lib' })).toHaveProperty('package_root');

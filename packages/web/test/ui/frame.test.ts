@@ -35,7 +35,7 @@ describe('what a refusal says', () => {
     ],
     ['a message of the web server', 500, '{"message": "No route."}', 'No route.', []],
     ['nothing that can be read', 502, '<html>', 'The service answered with status 502.', []],
-    ['no words', 403, '{}', 'You may not do this.', []],
+    ['no words', 403, '{}', 'You don’t have permission to do this.', []],
   ])('in %s', (_, status, text, message, fields) => {
     expect(readProblem(status, text)).toMatchObject({ status, message, fields });
   });

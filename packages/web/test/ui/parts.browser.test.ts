@@ -23,6 +23,18 @@ describe('a bar', () => {
     expect(widths.reduce((sum, width) => sum + width, 0)).toBeCloseTo(1000);
   });
 
+  it('that waits is dotted, and one that is full is not', async () => {
+    const waiting = await render(Bar, { waiting: 5, total: 10, label: 'Waiting' });
+    const dots = waiting
+      .getByRole('img', { name: /^Waiting/ })
+      .element()
+      .querySelectorAll('line');
+    expect([...dots].map((line) => [line.getAttribute('x1'), line.getAttribute('x2')])).toEqual([['0', '500']]);
+    expect(getComputedStyle(dots[0]!).strokeDasharray).not.toBe('none');
+    const full = await render(Bar, { done: 5, label: 'Full' });
+    expect(full.getByRole('img', { name: /^Full/ }).element().querySelectorAll('line')).toHaveLength(0);
+  });
+
   it('of nothing says so', async () => {
     const screen = await render(Bar, { total: 5, label: 'Images' });
     await expect.element(screen.getByRole('img')).toHaveAccessibleName('Images: nothing yet of 5');

@@ -26,6 +26,12 @@ describe('a job', () => {
       'Stopped by m@x.y',
     ],
   ])('%j is %s', (job, look, word) => expect(jobState(job)).toEqual({ look, word }));
+
+  it('whose first task starts Python does not wait any longer', () => {
+    expect(jobState(JOB, true)).toEqual({ look: 'running', word: 'Starting Python' });
+    expect(jobState({ ...JOB, timestamp_first_unit: '2026-01-01' }, true).word).toBe('Running');
+    expect(jobState({ ...JOB, stop_requested_at: '2026-01-01' }, true).word).toBe('Stopping');
+  });
 });
 
 const task = (more: Partial<FullTaskStatus>): FullTaskStatus => ({
@@ -40,6 +46,7 @@ const task = (more: Partial<FullTaskStatus>): FullTaskStatus => ({
   timestamp_started: '2026-01-01',
   timestamp_ended: null,
   progress: { waiting: 0, running: 0, done: 0, failed: 0 },
+  is_starting: false,
   num_images_with_warnings: 0,
   num_new_images: 0,
   causes: {},
@@ -52,6 +59,11 @@ describe('a task', () => {
     [{ status: 'submitted' as const }, 'waiting', 'Waiting'],
     [task({ status: 'submitted', progress: { waiting: 3, running: 0, done: 0, failed: 0 } }), 'waiting', 'Waiting'],
     [task({ status: 'submitted', progress: { waiting: 1, running: 2, done: 0, failed: 0 } }), 'running', 'Running'],
+    [
+      task({ status: 'submitted', is_starting: true, progress: { waiting: 3, running: 0, done: 0, failed: 0 } }),
+      'running',
+      'Starting Python',
+    ],
     [task({}), 'done', 'Done'],
     [task({ has_warnings: true, num_images_with_warnings: 2 }), 'warning', 'Done, 2 with warnings'],
     [task({ has_warnings: true }), 'warning', 'Done, with warnings'],
@@ -63,7 +75,7 @@ describe('a task', () => {
 
 it('names causes in words', () => {
   expect([causeWords('memory'), causeWords('signal', 9), causeWords('signal'), causeWords(null)]).toEqual([
-    'Killed for memory',
+    'Out of memory',
     'Ended by signal 9',
     'Ended by a signal',
     'Failed',

@@ -6,8 +6,7 @@ import { parseJson, writeJson } from '#lib/json.ts';
 import { copyOf, defaultArguments, newTask, versionChange } from '#lib/workflow/edit/arguments.ts';
 import { compareTasks, comparisonWords } from '#lib/workflow/edit/compare.ts';
 import { differences, valueText } from '#lib/workflow/edit/differences.ts';
-import { lockedBy, moved, sameOrder } from '#lib/workflow/edit/order.ts';
-import { templateDefaults } from '#lib/workflow/edit/template.ts';
+import { lockedBy, moved, sameOrder, templateDefaults } from '../../src/lib/workflow/edit/dialogs.ts';
 import { isPreRelease, proposed, updatable, versionOptions } from '#lib/workflow/edit/versions.ts';
 
 import { step, task } from './things.ts';

@@ -5,53 +5,17 @@ import { describe, expect, test, vi } from 'vitest';
 import { invalidTasks } from '#lib/workflow/run/check.ts';
 import { type Choices, effectsOf } from '#lib/workflow/run/effects.ts';
 import { chosenCount, initialTypes, jobTypes, leftOut, lockedTypes, shareWords } from '#lib/workflow/run/images.ts';
-import { blockedTasks, nameProblem, runRefusal, startRefusal } from '#lib/workflow/run/refusal.ts';
-import { freeName, placeOf, resetAndRun } from '#lib/workflow/run/reset.ts';
+import { nameProblem, obstacles, startRefusal } from '#lib/workflow/run/refusal.ts';
+import { freeName, zarrFolderOf, resetAndRun } from '#lib/workflow/run/reset.ts';
+import { shellLines } from '#lib/workflow/run/shell.ts';
 import { submission } from '#lib/workflow/run/submission.ts';
-import { firstTask, lastTask, rangeWords, rerunStatuses } from '#lib/workflow/run/tasks.ts';
+import { lastTask } from '#lib/workflow/run/tasks.ts';
 
-import { status, step } from './things.ts';
+import { step } from './things.ts';
 
-describe('where a job begins', () => {
-  const tasks = [step(1, {}, { type: 'converter_non_parallel' }), step(2), step(3)];
-  const converted = status({ num_done_images: 0 });
-
-  test('Run and Reset begin at the first task', () => {
-    expect(firstTask('run', tasks, {}, 3)).toBe(0);
-    expect(firstTask('reset', tasks, {}, 3)).toBe(0);
-  });
-
-  test('Continue begins at the task the reader looks at, if it ran or could run', () => {
-    expect(firstTask('continue', tasks, { '1': converted, '2': status() }, 2)).toBe(1);
-    expect(firstTask('continue', tasks, { '1': converted, '2': status() }, 3)).toBe(2);
-    expect(firstTask('continue', tasks, { '1': converted }, 2)).toBe(1);
-  });
-
-  test('else at the first task that failed or did not run', () => {
-    expect(firstTask('continue', tasks, { '1': converted }, 3)).toBe(1);
-    expect(firstTask('continue', tasks, { '1': converted, '2': status({ status: 'failed' }) }, undefined)).toBe(1);
-  });
-
-  test('and nowhere when all are done', () => {
-    const done = { '1': converted, '2': status(), '3': status() };
-    expect(firstTask('continue', tasks, done, undefined)).toBeUndefined();
-  });
-
-  test('Rerun begins at its task', () => {
-    expect(firstTask('rerun', tasks, {}, 3)).toBe(2);
-  });
-
-  test('a last task before the first one is forgotten', () => {
-    expect(lastTask(2, 1)).toBeUndefined();
-    expect(lastTask(2, 2)).toBe(2);
-    expect(rangeWords(3, 5, 6)).toBe('Tasks 4 to 6 of 6');
-    expect(rangeWords(3, 3, 6)).toBe('Task 4 of 6');
-  });
-
-  test('a rerun takes failed images, after a stop also those that never began', () => {
-    expect(rerunStatuses(status({ status: 'failed', causes: { error: 1 } }))).toEqual(['failed']);
-    expect(rerunStatuses(status({ status: 'failed', causes: { stopped: 2 } }))).toEqual(['failed', 'unset']);
-  });
+test('a last task before the first one is forgotten', () => {
+  expect(lastTask(2, 1)).toBeUndefined();
+  expect(lastTask(2, 2)).toBe(2);
 });
 
 describe('which images the first task gets', () => {
@@ -136,9 +100,12 @@ describe('what is sent', () => {
 
 describe('what the choices do, in words', () => {
   const choices: Choices = {
-    mode: 'continue',
+    isReset: false,
+    dataset: 'Plate',
     first: { name: 'Segment', type: 'parallel' },
-    count: 3,
+    from: 1,
+    to: 3,
+    of: 4,
     byStatus: { done: 4, failed: 2, submitted: 0, unset: 0 },
     statuses: [],
     laterTasksGetAll: true,
@@ -148,15 +115,21 @@ describe('what the choices do, in words', () => {
   };
   const words = (given: Partial<Choices>) => effectsOf({ ...choices, ...given }).join('\n');
 
-  test('images that are done run again', () => {
+  test('which tasks run where', () => {
+    expect(words({})).toMatch(/^Tasks 2 to 4 of 4 run on Plate\.$/m);
+    expect(words({ to: 1 })).toMatch(/^Task 2 of 4 runs on Plate\.$/m);
+  });
+
+  test('images that are done run again, or stay as they are', () => {
     expect(words({})).toContain('4 images that are done for Segment run again.');
     expect(words({ statuses: ['failed'] })).not.toContain('run again.');
+    expect(words({ statuses: ['failed'] })).toContain('4 images that are done for Segment stay as they are.');
   });
 
   test('how far a status filter reaches', () => {
     expect(words({ statuses: ['failed'] })).toContain('Later tasks get all images');
     expect(words({ statuses: ['failed'], laterTasksGetAll: false })).toContain('do not reach later tasks');
-    expect(words({ statuses: ['failed'], count: 1 })).not.toContain('later tasks get');
+    expect(words({ statuses: ['failed'], to: 1 })).not.toContain('later tasks get');
   });
 
   test('tasks that do not run image by image have one status', () => {
@@ -165,14 +138,14 @@ describe('what the choices do, in words', () => {
 
   test('filters hold for all tasks', () => {
     expect(words({ hasAttributeFilters: true })).toContain('also for images made during it');
-    expect(words({ hasAttributeFilters: true, count: 1 })).not.toContain('attribute filters');
+    expect(words({ hasAttributeFilters: true, to: 1 })).not.toContain('attribute filters');
   });
 
   test('Reset says what is forgotten and what stays', () => {
-    expect(words({ mode: 'reset', first: { name: 'Convert', type: 'converter_compound' } })).toMatch(
-      /image list and the history.*forgotten.*Files on disk stay/,
+    expect(words({ isReset: true, first: { name: 'Convert', type: 'converter_compound' } })).toMatch(
+      /image list and history.*cleared.*Files on disk stay/,
     );
-    expect(words({ mode: 'reset', keepsOld: true })).toContain('The old one stays as it is.');
+    expect(words({ isReset: true, keepsOld: true })).toContain('The old one stays as it is.');
   });
 });
 
@@ -192,7 +165,8 @@ describe('what stands in the way', () => {
       [3, 'Nuclei'],
       [4, 'Task 4'],
     ]);
-    expect(found[0]!.problems).toEqual(['diameter: Enter a whole number.']);
+    expect(found[0]!.problems).toEqual([{ path: '/diameter', words: 'diameter: Enter a whole number.' }]);
+    expect(found[1]!.problems.map(({ path }) => path)).toEqual(['/diameter']);
     expect(invalidTasks(tasks, 0, 1)).toEqual([]);
   });
 
@@ -210,30 +184,63 @@ describe('what stands in the way', () => {
     expect(args.args_parallel).toEqual({ label: null });
   });
 
+  const surroundings = {
+    project: { permissions: 'rwx' as const, owner_email: 'anna@example.org' },
+    user: { is_guest: false },
+    info: { has_profile: true, prevent_new_submissions: false, resource_name: 'Cluster' } as UserProfileInfo,
+    job: null,
+    tasks: [step(1), step(2)],
+    first: 0,
+    last: 1,
+  };
+  const said = (given: Partial<Parameters<typeof obstacles>[0]>) =>
+    obstacles({ ...surroundings, ...given }).map(({ words }) => words);
+
   test('rights, profile and a resource that takes nothing', () => {
-    const project = { permissions: 'rwx' as const, owner_email: 'anna@example.org' };
-    const info = { has_profile: true, prevent_new_submissions: false, resource_name: 'Cluster' } as UserProfileInfo;
-    const user = { is_guest: false };
-    expect(runRefusal(project, user, info)).toBeUndefined();
-    expect(runRefusal({ ...project, permissions: 'rw' }, user, info)).toContain('anna@example.org');
-    expect(runRefusal(project, { is_guest: true }, info)).toContain('Guest');
-    expect(runRefusal(project, user, { ...info, has_profile: false })).toContain('no profile');
-    expect(runRefusal(project, user, { ...info, prevent_new_submissions: true })).toBe(
+    const { project, info } = surroundings;
+    expect(said({})).toEqual([]);
+    expect(said({ project: { ...project, permissions: 'rw' } }).join()).toContain('anna@example.org');
+    expect(said({ user: { is_guest: true } }).join()).toContain('Guest');
+    expect(said({ info: { ...info, has_profile: false } }).join()).toContain('no profile');
+    expect(said({ info: { ...info, prevent_new_submissions: true } })).toEqual([
       'Cluster takes no new jobs at present. Try again later.',
-    );
+    ]);
+  });
+
+  test('a job that runs on the dataset', () => {
+    expect(said({ job: { id: 7, status: 'submitted' } })).toEqual([
+      'Job 7 is running on this dataset. Wait until it ends, or stop it.',
+    ]);
+    expect(said({ job: { id: 7, status: 'failed' } })).toEqual([]);
+  });
+
+  test('all of it at once, with the tasks and fields it is about, of the range only', () => {
+    const given = {
+      ...surroundings,
+      info: { ...surroundings.info, prevent_new_submissions: true },
+      tasks: [step(1, { warning: 'Not active.' }), step(2, { warning: 'Not active.', alias: 'Two' }), tasks[2]!],
+      first: 1,
+      last: 2,
+    };
+    expect(obstacles(given)).toEqual([
+      { words: 'Cluster takes no new jobs at present. Try again later.' },
+      { task: { id: 2, number: 2, name: 'Two' }, words: 'Not active.' },
+      {
+        task: { id: 3, number: 3, name: 'Nuclei' },
+        words: 'Arguments are missing or invalid.',
+        problems: [{ path: '/diameter', words: 'diameter: Enter a whole number.' }],
+      },
+    ]);
   });
 
   test('the first reason that counts, with the next step', () => {
     const asked = {
-      mode: 'run' as const,
-      project: { permissions: 'rwx' as const, owner_email: 'anna@example.org' },
-      user: { is_guest: false },
-      info: { has_profile: true, prevent_new_submissions: false } as UserProfileInfo,
+      mode: 'next' as const,
+      project: { owner_email: 'anna@example.org' },
       tasks: [step(1, {}, { type: 'converter_non_parallel' }), step(2, { alias: 'Nuclei' })],
       first: 1,
-      last: 1,
       dataset: { name: 'Plate', zarr_dir: '/data/plate', image_count: 4 },
-      place: undefined,
+      zarrFolder: undefined,
       newName: undefined,
       chosen: 4,
     };
@@ -245,18 +252,23 @@ describe('what stands in the way', () => {
     expect(startRefusal({ ...asked, first: undefined })).toBe('Choose the first task.');
     expect(startRefusal({ ...asked, tasks: [], first: undefined })).toContain('no tasks yet');
     const reset = { ...asked, mode: 'reset' as const, first: 0 };
-    const place = { project_dir: '/data', zarr_subfolder: 'plate' };
+    const zarrFolder = { project_dir: '/data', zarr_subfolder: 'plate' };
     expect(startRefusal(reset)).toContain('outside your own folders');
-    expect(startRefusal({ ...reset, place })).toBeUndefined();
-    expect(startRefusal({ ...reset, place, tasks: [step(2)] })).toContain('begins without images');
-    expect(startRefusal({ ...reset, place, newName: 'Plate' })).toBe(nameProblem('Plate', 'Plate'));
-    expect(startRefusal({ ...reset, place, newName: 'Plate_1' })).toBeUndefined();
+    expect(startRefusal({ ...reset, zarrFolder })).toBeUndefined();
+    expect(startRefusal({ ...reset, zarrFolder, tasks: [step(2)] })).toContain('begins without images');
+    expect(startRefusal({ ...reset, zarrFolder, newName: 'Plate' })).toBe(nameProblem('Plate', 'Plate'));
+    expect(startRefusal({ ...reset, zarrFolder, newName: 'Plate_1' })).toBeUndefined();
   });
+});
 
-  test('tasks that the service would refuse', () => {
-    const blocked = [step(1, { warning: 'Not active.' }), step(2, { warning: 'Not active.', alias: 'Two' })];
-    expect(blockedTasks(blocked, 1, 1)).toEqual([{ id: 2, name: 'Two', warning: 'Not active.' }]);
-  });
+test('shell lines of the tasks in the range, each once', () => {
+  const lines = { extra_lines: ['module load x'] };
+  const tasks = [
+    step(1, { meta_parallel: lines }),
+    step(2, { meta_parallel: lines, meta_non_parallel: lines, alias: 'Nuclei' }),
+    step(3, { meta_parallel: { mem: 3 } }),
+  ];
+  expect(shellLines(tasks, 1, 2)).toEqual([{ id: 2, number: 2, name: 'Nuclei', lines: ['module load x'] }]);
 });
 
 describe('Reset', () => {
@@ -267,8 +279,8 @@ describe('Reset', () => {
     ['/data/a/b/c', ['/data', '/data/a/'], { project_dir: '/data/a/', zarr_subfolder: 'b/c' }],
     ['s3://bucket/a/b', ['/bucket', 's3://bucket/a'], { project_dir: 's3://bucket/a', zarr_subfolder: 'b' }],
     ['/bucket/a', ['s3://bucket/a'], undefined],
-  ])('%s in %j', (zarrDir, dirs, place) => {
-    expect(placeOf(zarrDir, dirs)).toEqual(place);
+  ])('%s in %j', (zarrDir, dirs, zarrFolder) => {
+    expect(zarrFolderOf(zarrDir, dirs)).toEqual(zarrFolder);
   });
 
   test('a free name', () => {

@@ -62,6 +62,7 @@ export const status = (given: Partial<FullTaskStatus> = {}): FullTaskStatus => (
   timestamp_started: '2026-11-03T14:00:00Z',
   timestamp_ended: null,
   progress: { waiting: 0, running: 0, done: 3, failed: 0 },
+  is_starting: false,
   num_images_with_warnings: 0,
   num_new_images: 0,
   causes: {},

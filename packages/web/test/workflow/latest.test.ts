@@ -28,7 +28,7 @@ describe('what ended last', () => {
   });
 
   it.each([
-    [{ status: 'failed', cause: 'memory' }, 'failed', 'killed for memory'],
+    [{ status: 'failed', cause: 'memory' }, 'failed', 'out of memory'],
     [{ status: 'failed', cause: 'signal', signal: 9 }, 'failed', 'ended by signal 9'],
     [{ status: 'failed', cause: 'stopped' }, 'stopped', 'stopped'],
     [{ has_warnings: true, num_warnings: 1 }, 'warning', '58 s, 1 warning'],
@@ -38,7 +38,7 @@ describe('what ended last', () => {
     [{ timestamp_started: null, peak_memory_bytes: null }, 'done', ''],
     // parts of a compound task keep their status until all have ended
     [{ status: 'submitted' }, 'done', '58 s, 6.1 GB'],
-    [{ status: 'submitted', cause: 'error' }, 'failed', 'error in the task'],
+    [{ status: 'submitted', cause: 'error' }, 'failed', 'task error'],
   ])('with %j is %s: %s', (more, look, words) => {
     expect([line(more).state.look, line(more).words]).toEqual([look, words]);
   });

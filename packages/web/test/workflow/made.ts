@@ -13,6 +13,7 @@ export const full = (given: Partial<FullTaskStatus> = {}): FullTaskStatus => ({
   timestamp_started: '2026-11-03T14:00:00Z',
   timestamp_ended: '2026-11-03T14:05:00Z',
   progress: { waiting: 0, running: 0, done: 0, failed: 0 },
+  is_starting: false,
   num_images_with_warnings: 0,
   num_new_images: 0,
   causes: {},

@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { readShown, withoutLists } from '../../src/lib/workflow/address.ts';
 import { chooseDataset, rememberDataset, rememberedDataset } from '../../src/lib/workflow/dataset.ts';
 import { imageName, lockedTypes, nextImage } from '../../src/lib/workflow/images.ts';
-import { importable } from '../../src/lib/workflow/import.ts';
-import { metaBlocks } from '../../src/lib/workflow/meta.ts';
-import { rightsOf } from '../../src/lib/workflow/rights.ts';
+import { importable } from '../../src/lib/form/exchange.ts';
+import { metaBlocks } from '../../src/lib/workflow/memory.ts';
+import { rightsOf } from '../../src/lib/projects/rights.ts';
 import { runFigures, runState, taskThen } from '../../src/lib/workflow/runs.ts';
 import { filtersOf, rowProblems, rowsOf, sameFilters, typeRow, withFilter } from '../../src/lib/workflow/types.ts';
 import { unitState, unitTitle } from '../../src/lib/workflow/units.ts';
@@ -28,9 +28,11 @@ describe('the dataset of the page', () => {
     expect(chooseDataset([], { last: null })).toBeUndefined();
   });
 
-  test('what is gone does not count', () => {
-    expect(chosen({ wanted: '9', remembered: 8, last: 3 })).toBe(3);
-    expect(chosen({ wanted: 'x', last: 7 })).toBe(2);
+  test('what is gone does not count, and what the address asks for is replaced by nothing else', () => {
+    expect(chosen({ remembered: 8, last: 3 })).toBe(3);
+    expect(chosen({ last: 7 })).toBe(2);
+    expect(chosen({ wanted: '9', remembered: 1, last: 3 })).toBeUndefined();
+    expect(chosen({ wanted: 'x', last: 3 })).toBeUndefined();
   });
 
   test('a choice is remembered for one workflow of one project', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { failureNotice } from '../../src/lib/workflow/failure.ts';
-import { isStopping, runBar, segmentOf, stopWords } from '../../src/lib/workflow/runbar.ts';
+import { finishedTasks, isStopping, runBar, segmentOf, stopWords, tabWords } from '../../src/lib/workflow/runbar.ts';
 import { taskViews } from '../../src/lib/workflow/status.ts';
 import { full, made, statuses, tasks } from './made.ts';
 
@@ -56,6 +56,28 @@ describe('the line about a job', () => {
     expect(barOf(job)).toMatchObject({ state: { word: 'Waiting' }, at: 0, progress: undefined });
   });
 
+  test('Python starts for the first task', () => {
+    const starting = { ...running, num_done_images: 0, progress: { waiting: 9, running: 0, done: 0, failed: 0 } };
+    const job = made({ timestamp_first_unit: null, task_statuses: statuses({ ...starting, is_starting: true }) });
+    expect(barOf(job).state).toEqual({ look: 'running', word: 'Starting Python' });
+  });
+
+  test('the tab of the browser tells how far it is, what matters first', () => {
+    const bar = barOf(made({ task_statuses: statuses(full(), running) }));
+    expect(tabWords(bar, 2)).toBe('50 %, task 2 of 2');
+    expect(tabWords(bar, 1)).toBe('50 %');
+    expect(tabWords(barOf(made({ status: 'done', task_statuses: statuses(full(), full()) })), 2)).toBe('Done');
+    const waiting = made({ timestamp_first_unit: null, task_statuses: statuses({ status: 'submitted' }) });
+    expect(tabWords(barOf(waiting), 2)).toBe('Waiting');
+  });
+
+  test('tasks that a job has ended are counted, those of other jobs are not', () => {
+    const job = made({
+      task_statuses: statuses(full(), full({ status: 'failed' }), running, full({ job_id: 6 }), null),
+    });
+    expect(finishedTasks(job)).toBe(2);
+  });
+
   test('failed: at which task, after how long, how many', () => {
     const failed = full({ status: 'failed', num_done_images: 1530, num_failed_images: 6, num_available_images: 1536 });
     const job = made({
@@ -103,7 +125,7 @@ test('stopping', () => {
   expect(isStopping(made({ stop_requested_at: '2026-11-03T14:10:00Z' }))).toBe(true);
   expect(isStopping(made({ status: 'failed', stop_requested_at: '2026-11-03T14:10:00Z' }))).toBe(false);
   const [, view] = taskViews(two, made({ task_statuses: statuses(full(), running) }));
-  expect(stopWords(view)).toBe('40 images at work are lost, 460 will not start, 500 finished ones stay.');
+  expect(stopWords(view)).toBe('40 running images are lost, 460 will not start, 500 finished ones stay.');
   const [part] = taskViews(tasks('compound'), made({ task_statuses: statuses(running) }));
   expect(stopWords(part)).toContain('count as failed for all its images');
 });
@@ -157,9 +179,9 @@ describe('why it failed', () => {
   test.each([
     ['no_images', 'No image matched the types that Segment nuclei takes.'],
     ['submissions_off', 'New jobs are switched off.'],
-    ['output', 'Segment nuclei gave back something that cannot be used.'],
+    ['output', 'Segment nuclei returned invalid output.'],
     ['admin', 'An administrator ended this job.'],
-    ['internal', 'The service met a defect while it ran this job.'],
+    ['internal', 'A server error ended this job.'],
   ] as const)('%s', (kind, title) => {
     const notice = failureNotice(failed(kind), list, 'local');
     expect(notice!.title).toBe(title);

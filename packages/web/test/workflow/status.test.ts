@@ -38,6 +38,24 @@ const TABLE: Row[] = [
     figures: '1 536 images made',
   },
   {
+    name: 'a converter that made nothing says so',
+    type: 'converter_compound',
+    status: full({ num_new_images: 0, progress: progress(0, 0, 4, 0) }),
+    job: DONE,
+    look: 'done',
+    word: 'Done',
+    figures: '0 images made',
+  },
+  {
+    name: 'a converter whose images nobody counted is done',
+    type: 'converter_compound',
+    status: full({ num_new_images: null, progress: progress(0, 0, 4, 0) }),
+    job: DONE,
+    look: 'done',
+    word: 'Done',
+    figures: 'done',
+  },
+  {
     name: 'a converter at work counts its parts',
     type: 'converter_compound',
     status: full({ status: 'submitted', progress: progress(20, 4, 24, 0) }),
@@ -338,8 +356,8 @@ describe('tasks one after the other', () => {
 });
 
 test('causes in words', () => {
-  expect(causesNote({ memory: 6 }, 'image')).toBe('6 images killed for memory');
+  expect(causesNote({ memory: 6 }, 'image')).toBe('6 images out of memory');
   expect(causesNote({ error: 1 }, 'image')).toBe('1 image with an error');
-  expect(causesNote({ memory: 4, time_limit: 2 }, 'part')).toBe('4 parts killed for memory, 2 out of time');
+  expect(causesNote({ memory: 4, time_limit: 2 }, 'part')).toBe('4 parts out of memory, 2 out of time');
   expect(causesNote({ stopped: 4 }, 'image')).toBeUndefined();
 });

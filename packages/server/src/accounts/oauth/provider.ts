@@ -7,6 +7,7 @@
 import * as openid from 'openid-client';
 
 import { type OAuthSettings, SettingsError } from '../../settings/index.ts';
+import { shortFetch, TIMEOUT_SECONDS } from './short-fetch.ts';
 
 export interface ExternalAccount {
   /** `google`, `github`, or `openid` for every other provider. */
@@ -56,10 +57,8 @@ const GITHUB: Endpoints = {
   api: 'https://api.github.com',
 };
 
-const TIMEOUT_SECONDS = 15;
-
 async function fetchJson(url: string, init: RequestInit): Promise<unknown> {
-  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_SECONDS * 1000) });
+  const response = await shortFetch(url, init);
   if (!response.ok) throw new Error(`${new URL(url).host} answered ${response.status}`);
   return response.json();
 }
@@ -164,6 +163,7 @@ async function discover(address: URL, clientId: string, insecure: boolean): Prom
   try {
     const discovered = await openid.discovery(address, clientId, undefined, openid.None(), {
       timeout: TIMEOUT_SECONDS,
+      [openid.customFetch]: shortFetch,
       ...(insecure ? { execute: [openid.allowInsecureRequests] } : {}),
     });
     return discovered.serverMetadata();
@@ -172,6 +172,7 @@ async function discover(address: URL, clientId: string, insecure: boolean): Prom
     const reason = cause instanceof Error && cause.message !== '' ? cause.message : message;
     throw new SettingsError(
       `OAUTH_OIDC_CONFIG_ENDPOINT must be the discovery address of a provider that answers (${reason}).`,
+      { cause: error },
     );
   }
 }
@@ -195,6 +196,7 @@ async function openidConnect(settings: OAuthSettings): Promise<Provider> {
   const authentication = clientAuthentication(metadata, settings.secret);
   const configuration = new openid.Configuration(metadata, settings.id, settings.secret, authentication);
   configuration.timeout = TIMEOUT_SECONDS;
+  configuration[openid.customFetch] = shortFetch;
   if (insecure) openid.allowInsecureRequests(configuration);
   const withChallenge = metadata.code_challenge_methods_supported?.includes('S256') ?? false;
   return {

@@ -1,6 +1,7 @@
 /** Which account an external one belongs to. An account is never made here: administrators create people. */
+import { record } from '../../audit/index.ts';
 import type { Database } from '../../db/index.ts';
-import { refuse } from '../../http/index.ts';
+import { type Origin, refuse } from '../../http/index.ts';
 import type { Logger } from '../../logging/index.ts';
 import type { Mailer } from '../../mail/index.ts';
 import * as store from '../store/oauth.ts';
@@ -33,11 +34,30 @@ export function createSignupNotice(mailer: Mailer, log: Logger) {
   };
 }
 
-export async function accountOf(
+interface SignInOptions {
+  helpUrl: string | null;
+  notice: (email: string, shown: string) => void;
+  log: Logger;
+  /** Where the person comes from. */
+  address: string;
+}
+
+/** From now on whoever has the external account has this one: that is written down. */
+async function link(
   db: Database,
-  external: ExternalAccount,
-  options: { helpUrl: string | null; notice: (email: string, shown: string) => void; log: Logger },
-): Promise<Counted> {
+  user: { id: number; email: string },
+  { oauth_name, account_id, account_email }: ExternalAccount & { account_email: string },
+  address: string,
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    if (!(await store.linkUser(trx, user.id, { oauth_name, account_id, account_email }))) return;
+    const details = { provider: oauth_name, account_id, account_email };
+    const by: Origin = { user, via: 'session', address };
+    await record(trx, by, { action: 'user.link_account', object: ['user', user.id, user.email], details });
+  });
+}
+
+export async function accountOf(db: Database, external: ExternalAccount, options: SignInOptions): Promise<Counted> {
   const { account_email } = external;
   if (account_email === undefined) throw refuse(400, 'OAUTH_NOT_AVAILABLE_EMAIL');
   const account = { ...external, account_email };
@@ -59,7 +79,7 @@ export async function accountOf(
     options.notice(account_email, shown);
     throw refuse(400, shown);
   }
-  await store.linkUser(db, user.id, account);
+  await link(db, user, account, options.address);
   return activeAccount(user);
 }
 

@@ -1,7 +1,9 @@
 /**
  * The SQL of external accounts. The provider's own tokens are not kept: nothing of ours needs them after the sign-in.
  */
-import type { Database } from '../../db/index.ts';
+import type { Transaction } from 'kysely';
+
+import type { Database, Tables } from '../../db/index.ts';
 
 interface Account {
   oauth_name: string;
@@ -27,15 +29,16 @@ export async function updateLink(db: Database, { oauth_name, account_id, account
     .execute();
 }
 
-/** Two sign-ins at once make one link. */
+/** Two sign-ins at once make one link; says whether this one did. */
 export async function linkUser(
-  db: Database,
+  db: Transaction<Tables>,
   userId: number,
   { oauth_name, account_id, account_email }: Account,
-): Promise<void> {
-  await db
+): Promise<boolean> {
+  const made = await db
     .insertInto('oauth_accounts')
     .values({ user_id: userId, oauth_name, account_id, account_email })
     .onConflict((conflict) => conflict.constraint('oauth_accounts_unique').doNothing())
-    .execute();
+    .executeTakeFirst();
+  return (made.numInsertedOrUpdatedRows ?? 0n) > 0n;
 }

@@ -141,14 +141,14 @@ export async function endSessions(
   return generation;
 }
 
-interface Standing {
+interface ValidAccess {
   /** Active accounts by id. */
   users: Map<number, { generation: number; is_superuser: boolean }>;
   personal: Set<number>;
 }
 
-/** How it stands now with accounts and personal tokens that are in use. */
-export async function standingOf(db: Database, userIds: number[], tokenIds: number[]): Promise<Standing> {
+/** Which of these accounts and personal tokens are valid now. */
+export async function validAccessOf(db: Database, userIds: number[], tokenIds: number[]): Promise<ValidAccess> {
   const users = await db
     .selectFrom('users')
     .select(['id', 'token_generation as generation', 'is_superuser'])

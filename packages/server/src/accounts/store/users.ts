@@ -74,21 +74,23 @@ export const PLAIN_COLUMNS = `users.id, email, is_active, is_superuser, is_verif
   (select coalesce(json_agg(json_build_object('id', o.id, 'account_email', o.account_email, 'oauth_name', o.oauth_name)
      order by o.id), '[]') from oauth_accounts o where o.user_id = users.id) as oauth_accounts`;
 
-const ACTIVE_USER = {
-  name: 'active-user',
-  text: `select ${PLAIN_COLUMNS} from users where id = $1 and is_active`,
+const ACTIVE_USERS = {
+  name: 'active-users',
+  text: `select ${PLAIN_COLUMNS} from users where id = any($1::int[]) and is_active`,
 };
 
 export type Pool = Pick<OpenDatabase['pool'], 'query'>;
 
 /** The account of a session, with its counter. */
-export async function findActiveUser(
-  pool: Pool,
-  userId: number,
-): Promise<{ user: User; generation: number } | undefined> {
-  if (userId > LARGEST_ID) return undefined;
-  const { rows } = await pool.query<UserRow & { token_generation: number }>({ ...ACTIVE_USER, values: [userId] });
-  return rows[0] && { user: userObject(rows[0], null), generation: rows[0].token_generation };
+export interface ActiveUser {
+  user: User;
+  generation: number;
+}
+
+export async function findActiveUsers(pool: Pool, userIds: number[]): Promise<Map<number, ActiveUser>> {
+  const values = [userIds.filter((id) => id <= LARGEST_ID)];
+  const { rows } = await pool.query<UserRow & { token_generation: number }>({ ...ACTIVE_USERS, values });
+  return new Map(rows.map((row) => [row.id, { user: userObject(row, null), generation: row.token_generation }]));
 }
 
 export async function findUser(db: Executor, userId: number): Promise<User | undefined> {
@@ -263,6 +265,27 @@ export async function zarrDirsOf(db: Executor, userId: number): Promise<string[]
     .orderBy('datasets.zarr_dir')
     .execute();
   return rows.map((row) => row.zarr_dir);
+}
+
+/**
+ * The same folders, each with the nearest project folder above it among those of the people of its project: administrators
+ * name project folders. A folder that lies in none of them stands for itself.
+ */
+export async function zarrDirsWithRoots(db: Executor, userId: number): Promise<{ path: string; root: string }[]> {
+  const { rows } = await sql<{ path: string; root: string }>`
+    select distinct dataset.zarr_dir as path, coalesce(nearest.dir, dataset.zarr_dir) as root
+    from project_links link
+    join datasets dataset on dataset.project_id = link.project_id
+    left join lateral (
+      select dir from project_links member
+      join users person on person.id = member.user_id
+      cross join unnest(person.project_dirs) as dir
+      where member.project_id = link.project_id and member.is_verified
+        and starts_with(dataset.zarr_dir || '/', rtrim(dir, '/') || '/')
+      order by length(dir) desc limit 1
+    ) nearest on true
+    where link.user_id = ${userId} and link.is_verified`.execute(db);
+  return rows;
 }
 
 interface TimeBounds {

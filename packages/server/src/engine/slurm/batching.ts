@@ -1,8 +1,8 @@
 /**
  * How many units go into one Slurm job, and how many of them run at a time.
  *
- *     batches({ total: 8001, cpus: 2, memory: 1000, batching, tasksPerJob: null, parallelTasksPerJob: null })
- *     // { tasksPerJob: 9, parallel: 8, warnings: [] }
+ *     batches({ total: 8001, cpus: 2, memory: 1000, batching, unitsPerPack: null, parallelUnits: null })
+ *     // { unitsPerPack: 9, parallel: 8, warnings: [] }
  *
  * The batching configuration of the resource has targets and limits. One unit more than the targets allow makes the jobs
  * as large as the limits allow: 200 units may be 100 jobs of 2, and 201 units 26 jobs of 8. Existing clients and
@@ -12,13 +12,13 @@ import type { Batching, SlurmOptions } from './options.ts';
 
 interface Batches {
   /** How many units a Slurm job takes, one after another or at a time. */
-  tasksPerJob: number;
+  unitsPerPack: number;
   /** How many run at a time in a Slurm job. */
   parallel: number;
   warnings: string[];
 }
 
-interface Work {
+interface Demand {
   total: number;
   /** Of one unit. */
   cpus: number;
@@ -26,27 +26,27 @@ interface Work {
   memory: number;
   batching: Batching;
   /** What the user chose; 0 is no choice. */
-  tasksPerJob: number | null;
-  parallelTasksPerJob: number | null;
+  unitsPerPack: number | null;
+  parallelUnits: number | null;
 }
 
-export const packCount = (total: number, tasksPerJob: number): number => Math.ceil(total / tasksPerJob);
+export const packCount = (total: number, unitsPerPack: number): number => Math.ceil(total / unitsPerPack);
 
-export function batches(work: Work): Batches | { problem: string } {
-  const problem = unitProblem(work);
+export function batches(demand: Demand): Batches | { problem: string } {
+  const problem = unitProblem(demand);
   if (problem !== undefined) return { problem };
-  const { tasksPerJob, parallelTasksPerJob } = work;
-  if (!tasksPerJob !== !parallelTasksPerJob) {
-    const [given, missing] = tasksPerJob
+  const { unitsPerPack, parallelUnits } = demand;
+  if (!unitsPerPack !== !parallelUnits) {
+    const [given, missing] = unitsPerPack
       ? ['tasks_per_job', 'parallel_tasks_per_job']
       : ['parallel_tasks_per_job', 'tasks_per_job'];
     return { problem: `${given} is set and ${missing} is not. Set both in the settings of the task, or none.` };
   }
-  if (tasksPerJob && parallelTasksPerJob) return asChosen(work, tasksPerJob, parallelTasksPerJob);
-  return automatic(work);
+  if (unitsPerPack && parallelUnits) return asChosen(demand, unitsPerPack, parallelUnits);
+  return automatic(demand);
 }
 
-function unitProblem({ cpus, memory, batching: { max_cpus_per_job, max_mem_per_job } }: Work): string | undefined {
+function unitProblem({ cpus, memory, batching: { max_cpus_per_job, max_mem_per_job } }: Demand): string | undefined {
   if (memory <= 0)
     return 'mem is 0, and a process needs memory. Set mem in the settings of the task, for example "4G".';
   if (cpus > max_cpus_per_job) {
@@ -58,10 +58,10 @@ function unitProblem({ cpus, memory, batching: { max_cpus_per_job, max_mem_per_j
   return undefined;
 }
 
-function asChosen(work: Work, tasksPerJob: number, parallelTasksPerJob: number): Batches | { problem: string } {
-  const { batching, total } = work;
-  const parallel = Math.min(parallelTasksPerJob, tasksPerJob);
-  const [cpus, memory, jobs] = [parallel * work.cpus, parallel * work.memory, packCount(total, tasksPerJob)];
+function asChosen(demand: Demand, unitsPerPack: number, parallelUnits: number): Batches | { problem: string } {
+  const { batching, total } = demand;
+  const parallel = Math.min(parallelUnits, unitsPerPack);
+  const [cpus, memory, jobs] = [parallel * demand.cpus, parallel * demand.memory, packCount(total, unitsPerPack)];
   if (cpus > batching.max_cpus_per_job) {
     return {
       problem: `${parallel} processes at a time need ${cpus} CPUs, and a job on this resource may have ${batching.max_cpus_per_job}. Set a smaller parallel_tasks_per_job.`,
@@ -74,7 +74,7 @@ function asChosen(work: Work, tasksPerJob: number, parallelTasksPerJob: number):
   }
   if (jobs > batching.max_num_jobs) {
     return {
-      problem: `With ${tasksPerJob} in each, ${total} processes need ${jobs} Slurm jobs, and a task on this resource may have ${batching.max_num_jobs}. Set a larger tasks_per_job.`,
+      problem: `With ${unitsPerPack} in each, ${total} processes need ${jobs} Slurm jobs, and a task on this resource may have ${batching.max_num_jobs}. Set a larger tasks_per_job.`,
     };
   }
   const warnings = [
@@ -82,16 +82,16 @@ function asChosen(work: Work, tasksPerJob: number, parallelTasksPerJob: number):
     overTarget('MB of memory of a job', memory, batching.target_mem_per_job),
     overTarget('Slurm jobs', jobs, batching.target_num_jobs),
   ].filter((warning) => warning !== undefined);
-  return { tasksPerJob, parallel, warnings };
+  return { unitsPerPack, parallel, warnings };
 }
 
 const overTarget = (what: string, asked: number, target: number) =>
   asked > target ? `${asked} ${what} are more than the target of the resource, ${target}.` : undefined;
 
-function automatic({ total, cpus, memory, batching }: Work): Batches {
+function automatic({ total, cpus, memory, batching }: Demand): Batches {
   const fit = (mostCpus: number, mostMemory: number) =>
     cpus > mostCpus || memory > mostMemory ? 1 : Math.min(Math.floor(mostCpus / cpus), Math.floor(mostMemory / memory));
-  const whole = (parallel: number) => ({ tasksPerJob: parallel, parallel, warnings: [] });
+  const whole = (parallel: number) => ({ unitsPerPack: parallel, parallel, warnings: [] });
   const { max_cpus_per_job, max_mem_per_job, max_num_jobs } = batching;
   // nobody checks that a target is below its limit
   const target = fit(
@@ -101,7 +101,7 @@ function automatic({ total, cpus, memory, batching }: Work): Batches {
   if (packCount(total, target) <= Math.min(batching.target_num_jobs, max_num_jobs)) return whole(target);
   const most = fit(max_cpus_per_job, max_mem_per_job);
   if (packCount(total, most) <= max_num_jobs) return whole(most);
-  return { tasksPerJob: Math.ceil(total / max_num_jobs), parallel: most, warnings: [] };
+  return { unitsPerPack: Math.ceil(total / max_num_jobs), parallel: most, warnings: [] };
 }
 
 /**
@@ -110,9 +110,9 @@ function automatic({ total, cpus, memory, batching }: Work): Batches {
  */
 export function batchesOf(options: SlurmOptions, total: number, single: boolean): Batches | { problem: string } {
   const { cpus_per_task: cpus, mem: memory, batching_config: batching, needs_gpu } = options;
-  const parallelTasksPerJob = options.parallel_tasks_per_job ?? (needs_gpu ? 1 : null);
+  const parallelUnits = options.parallel_tasks_per_job ?? (needs_gpu ? 1 : null);
   const few = Math.max(1, Math.ceil(total / batching.max_num_jobs));
-  const tasksPerJob = options.tasks_per_job ?? (needs_gpu && parallelTasksPerJob === 1 ? few : null);
-  const result = batches({ total, cpus, memory, batching, tasksPerJob, parallelTasksPerJob });
-  return single && 'parallel' in result ? { ...result, tasksPerJob: 1, parallel: 1 } : result;
+  const unitsPerPack = options.tasks_per_job ?? (needs_gpu && parallelUnits === 1 ? few : null);
+  const result = batches({ total, cpus, memory, batching, unitsPerPack, parallelUnits });
+  return single && 'parallel' in result ? { ...result, unitsPerPack: 1, parallel: 1 } : result;
 }

@@ -7,7 +7,7 @@
  * Elements of an array that are alike may share a line with a list of indexes. Slurm may cut that list off (`1,3,5,...`);
  * then every element without a line of its own is as that line says.
  */
-import { stateKind } from './ends.ts';
+import { stateKind } from './states.ts';
 
 export interface QueuedElement {
   /** Null where only the array's is known. */

@@ -42,11 +42,11 @@ const lines = (stderr: string) =>
     .filter((line) => line !== '');
 
 /** The line that says how it ended; those before it may tell of attempts. */
-const verdict = (stderr: string) =>
+const failureLine = (stderr: string) =>
   lines(stderr).findLast((line) => /submission failed|allocation failure/i.test(line));
 
 export function isPassing(stderr: string): boolean {
-  const text = (verdict(stderr) ?? stderr).toLowerCase();
+  const text = (failureLine(stderr) ?? stderr).toLowerCase();
   if (NO.test(text)) return false;
   return AWAY.some((words) => text.includes(words)) || text.includes('slurm_load_jobs error');
 }
@@ -55,7 +55,7 @@ export function isPassing(stderr: string): boolean {
 const REFUSALS: [RegExp, string][] = [
   [
     /^sudo: /m,
-    'The service may not run commands as the user of this job. Ask an administrator to check the rules of sudo.',
+    'The service has no permission to run commands as the user of this job. Ask an administrator to check the rules of sudo.',
   ],
   [
     /command not found|no such file or directory/i,
@@ -115,7 +115,7 @@ const LONGEST = 500;
 /** For the person whose job it is. */
 export function refusalWords(stderr: string): string {
   const said = lines(stderr).map((line) => line.replace(/^(sbatch|squeue|scancel|srun): (error|fatal): /, ''));
-  const told = (verdict(stderr) ?? said.at(-1) ?? '').replace(/^.*?(submission failed|allocation failure): /i, '');
+  const told = (failureLine(stderr) ?? said.at(-1) ?? '').replace(/^.*?(submission failed|allocation failure): /i, '');
   const words = REFUSALS.find(([pattern]) => pattern.test(said.join('\n')))?.[1];
   const quoted = told === '' ? 'There was no reason given.' : `It says: ${cutEnd(told, LONGEST)}`;
   return `${words ?? 'Slurm did not take the job.'} ${quoted}`;

@@ -6,7 +6,7 @@
  *     #SBATCH --ntasks=1
  *     #SBATCH --cpus-per-task=4
  *     …
- *     '/opt/python3' -I -S '/jobs/5/worker.py' --pack '/jobs/5' '/home/alice/5' 0 "$((0 + SLURM_ARRAY_TASK_ID))"
+ *     '/opt/python3' -I -S '/jobs/5/worker.pyz' --pack '/jobs/5' '/home/alice/5' 0 "$((0 + SLURM_ARRAY_TASK_ID))"
  *
  * A job has one worker, which runs `parallel` units at a time, and asks for all of their CPUs and memory on one node. With
  * `nodes` it is one worker and as much of both on each node.
@@ -17,7 +17,7 @@
  * job. Each of them is one line: it cannot bring a second one along.
  */
 import type { SlurmOptions } from './options.ts';
-import { controlProblem, isDirective, sbatchWord, setsOption, shellWord } from './words.ts';
+import { controlProblem, directive, isDirective, plainPattern, sbatchWord, setsOption, shellWord } from './words.ts';
 
 export interface Submission {
   options: SlurmOptions;
@@ -31,6 +31,8 @@ export interface Submission {
   /** In all packs of this array, where that is known: a single small pack asks for less. */
   units?: number;
   round: number;
+  /** The file of the program that runs a pack. */
+  worker: string;
   inputs: string;
   outputs: string;
   taskFolder: string;
@@ -48,7 +50,7 @@ export function submissionScript(submission: Submission): { text: string; warnin
     options.shebang_line,
     ...request(submission),
     ...lines.filter(isDirective),
-    ...places(submission),
+    ...ownLines(submission),
     ...lines.filter((line) => !isDirective(line)),
     ...exportLines(submission),
     ...workerLines(submission),
@@ -67,7 +69,7 @@ const TEXTS = [
   'exclude',
   'nodelist',
 ] as const;
-const PATHS = ['inputs', 'outputs', 'taskFolder', 'python'] as const;
+const PATHS = ['worker', 'inputs', 'outputs', 'taskFolder', 'python'] as const;
 const VARIABLE = /^[A-Za-z_]\w*$/;
 
 function submissionProblem(submission: Submission): string | undefined {
@@ -120,8 +122,9 @@ const shebangProblem = (line: string) =>
 const patternProblem = (folder: string) =>
   folder.includes('\\') ? `Slurm cannot write to the folder ${folder}: its name has a backslash.` : undefined;
 
-const directive = (option: string, value: string | number | null): string[] =>
-  value === null ? [] : [`#SBATCH --${option}=${sbatchWord(String(value))}`];
+/** Nothing for what nobody asks for. */
+const asked = (option: string, value: string | number | null): string[] =>
+  value === null ? [] : [directive(option, value)];
 
 /** Of one node. */
 function unitsAtATime({ options, parallel, units }: Submission): number {
@@ -136,39 +139,37 @@ function request(submission: Submission): string[] {
   const running = unitsAtATime(submission);
   // Slurm reads 0 as "all memory of the node"
   const memory = options.use_mem_per_cpu
-    ? directive('mem-per-cpu', `${Math.max(1, Math.floor(mem / cpus))}M`)
-    : directive('mem', `${running * mem}M`);
+    ? asked('mem-per-cpu', `${Math.max(1, Math.floor(mem / cpus))}M`)
+    : asked('mem', `${running * mem}M`);
   return [
-    ...directive('partition', options.partition),
-    ...(isSeveral(nodes)
-      ? [...directive('ntasks', nodes), ...directive('ntasks-per-node', 1)]
-      : directive('ntasks', 1)),
-    ...directive('cpus-per-task', running * cpus),
+    ...asked('partition', options.partition),
+    ...(isSeveral(nodes) ? [...asked('ntasks', nodes), ...asked('ntasks-per-node', 1)] : asked('ntasks', 1)),
+    ...asked('cpus-per-task', running * cpus),
     ...memory,
-    ...directive('job-name', options.job_name),
-    ...directive('constraint', options.constraint),
-    ...directive('gres', options.gres),
-    ...directive('gpus', options.gpus),
-    ...directive('time', options.time),
-    ...directive('account', options.account),
-    ...directive('exclude', options.exclude),
-    ...directive('nodelist', options.nodelist),
-    ...directive('nodes', nodes),
+    ...asked('job-name', options.job_name),
+    ...asked('constraint', options.constraint),
+    ...asked('gres', options.gres),
+    ...asked('gpus', options.gpus),
+    ...asked('time', options.time),
+    ...asked('account', options.account),
+    ...asked('exclude', options.exclude),
+    ...asked('nodelist', options.nodelist),
+    ...asked('nodes', nodes),
   ];
 }
 
 const REQUEUE = { long: 'requeue', least: 'requ' };
 
 /** After the lines of others, so that these count: where the job writes is where it is looked for. */
-function places(submission: Submission): string[] {
+function ownLines(submission: Submission): string[] {
   const { options, count, taskFolder } = submission;
   const requeues = [...options.extra_lines, ...options.worker_init].some((line) => setsOption(line, REQUEUE));
-  const pattern = `${taskFolder.replaceAll('%', '%%')}/${streamPrefix(submission)}-slurm-%j`;
+  const pattern = `${plainPattern(taskFolder)}/${streamPrefix(submission)}-slurm-%j`;
   return [
     ...(requeues ? [] : ['#SBATCH --no-requeue']),
-    ...(count > 1 ? directive('array', `0-${count - 1}`) : []),
-    ...directive('error', `${pattern}.err`),
-    ...directive('output', `${pattern}.out`),
+    ...(count > 1 ? asked('array', `0-${count - 1}`) : []),
+    ...asked('error', `${pattern}.err`),
+    ...asked('output', `${pattern}.out`),
     `#SBATCH -D ${sbatchWord(taskFolder)}`,
   ];
 }
@@ -190,7 +191,7 @@ const exportLines = ({ options, cacheDir }: Submission): string[] =>
   );
 
 function workerLines(submission: Submission): string[] {
-  const { options, base, count, round, inputs, outputs, python } = submission;
+  const { options, base, count, round, worker, inputs, outputs, python } = submission;
   const several = isSeveral(options.nodes);
   const cpus = unitsAtATime(submission) * options.cpus_per_task;
   const steps = several
@@ -199,7 +200,7 @@ function workerLines(submission: Submission): string[] {
   const words = [
     shellWord(python),
     '-I -S',
-    shellWord(`${inputs}/worker.py`),
+    shellWord(worker),
     '--pack',
     shellWord(inputs),
     shellWord(outputs),

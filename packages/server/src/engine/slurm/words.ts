@@ -18,6 +18,13 @@ export const sbatchWord = (value: string): string =>
 
 export const shellWord = (value: string): string => `'${value.replaceAll("'", `'\\''`)}'`;
 
+/** A line for `sbatch`, which reads quotation marks in its own way. */
+export const directive = (option: string, value: string | number): string =>
+  `${DIRECTIVE} --${option}=${sbatchWord(String(value))}`;
+
+/** A path where Slurm takes patterns such as `%j`. */
+export const plainPattern = (path: string): string => path.replaceAll('%', '%%');
+
 /** Why a value must not stand in a script: it would end its line, or nobody could see what it does. */
 export const controlProblem = (value: string): string | undefined =>
   /\p{Cc}/u.test(value) ? 'has a line break or another control character' : undefined;

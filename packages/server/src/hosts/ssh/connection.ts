@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, ClientChannel } from 'ssh2';
 
 import { guarded } from '../../guard.ts';
+import { pauseAfter } from '../../retry.ts';
 import { HostAway } from '../host.ts';
 import { connect, type Connected, type SshIdentity } from './connect.ts';
 import type { KnownHosts } from './known-hosts.ts';
@@ -34,9 +35,23 @@ export interface Connection {
   name: string;
   limits: SshLimits;
   /** Begins a command line in a session of its own. `broken` tells when the connection is no more. */
-  open(line: string, options: OpenOptions): Promise<{ channel: ClientChannel; broken: AbortSignal }>;
+  open(line: string, options: OpenOptions): Promise<Opened>;
   close(): void;
 }
+
+interface Opened {
+  channel: ClientChannel;
+  broken: AbortSignal;
+}
+
+/** `alone`: though nothing else of ours ran there. */
+interface Refused {
+  refused: Error;
+  alone: boolean;
+}
+
+/** sshd lets go of a session after it has read all that has come: who asks right behind the end of another one is refused. */
+const REFUSED_PAUSES_MS = [50, 100, 200, 400, 800, 1600];
 
 interface ChannelError extends Error {
   /** Set where the host refused to open a session. */
@@ -44,7 +59,7 @@ interface ChannelError extends Error {
 }
 
 /** Waits for what others wait for too, but not longer than this one caller wants to. */
-function patiently<T>(what: Promise<T>, ms: number, late: () => Error, signal?: AbortSignal): Promise<T> {
+function waitAtMost<T>(what: Promise<T>, ms: number, late: () => Error, signal?: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const guardedAbort = guarded(() => settle(() => reject(signal!.reason)), reject);
     const timer =
@@ -69,25 +84,17 @@ function patiently<T>(what: Promise<T>, ms: number, late: () => Error, signal?: 
 }
 
 /** A connection that stands and opens no session is of no use to anybody, so it is given up. */
-function openChannel({ client, broken }: Connected, line: string, limits: SshLimits, name: string) {
-  return new Promise<ClientChannel>((resolve, reject) => {
-    const guardedBreak = guarded(() => settle(() => reject(broken.reason)), reject);
-    const tooLate = () => {
-      settle(() => reject(new HostAway(`${name} opened no session within ${limits.openMs / 1000} s.`)));
-      client.destroy();
-    };
-    const timer = setTimeout(guarded(tooLate, reject), limits.openMs);
-    const settle = (how: () => void) => {
-      clearTimeout(timer);
-      broken.removeEventListener('abort', guardedBreak);
-      how();
-    };
-    broken.addEventListener('abort', guardedBreak);
-    if (broken.aborted) return guardedBreak();
-    const opened = (error?: Error, channel?: ClientChannel) =>
-      settle(() => (error ? reject(error) : resolve(channel!)));
+async function openChannel({ client, broken }: Connected, line: string, limits: SshLimits, name: string) {
+  broken.throwIfAborted();
+  const opening = new Promise<ClientChannel>((resolve, reject) => {
+    const opened = (error?: Error, channel?: ClientChannel) => (error ? reject(error) : resolve(channel!));
     exec(client, line, guarded(opened, reject));
   });
+  const tooLate = () => {
+    client.destroy();
+    return new HostAway(`${name} opened no session within ${limits.openMs / 1000} s.`);
+  };
+  return waitAtMost(opening, limits.openMs, tooLate, broken);
 }
 
 function exec(client: Client, line: string, done: (error?: Error, channel?: ClientChannel) => void): void {
@@ -106,7 +113,7 @@ export function createConnection(
   const sessions = createSessions(name, limits.sessions);
   const closing = new AbortController();
   let current: Promise<Connected> | undefined;
-  let standing: Connected | undefined;
+  let established: Connected | undefined;
   let [failures, notBefore, lastProblem] = [0, 0, ''];
 
   async function attempt(): Promise<Connected> {
@@ -115,7 +122,7 @@ export function createConnection(
     closing.signal.throwIfAborted();
     const connected = await connect(identity, known, limits).catch((error: Error) => {
       failures += 1;
-      const next = Math.min(limits.pauseMs * 2 ** (failures - 1), limits.longestPauseMs);
+      const next = pauseAfter(failures, limits);
       notBefore = Date.now() + next;
       lastProblem = error.message;
       log.warning(`${error.message} Next attempt for ${name} in ${next / 1000} s at the earliest.`);
@@ -123,16 +130,14 @@ export function createConnection(
     });
     [failures, notBefore, lastProblem] = [0, 0, ''];
     sessions.reset();
-    standing = connected;
+    established = connected;
     const lost = () => {
-      if (standing !== connected) return;
-      [standing, current] = [undefined, undefined];
+      if (established !== connected) return;
+      [established, current] = [undefined, undefined];
       if (!closing.signal.aborted) log.warning((connected.broken.reason as Error).message);
     };
-    connected.broken.addEventListener(
-      'abort',
-      guarded(lost, (error) => log.warning(error.message)),
-    );
+    // whatever happens, nobody is given a connection that is no more, and a session that is over is free again
+    connected.broken.addEventListener('abort', guarded(lost, lost));
     if (connected.broken.aborted) lost();
     if (closing.signal.aborted) connected.client.end();
     log.info(`Connected to ${identity.host} as ${identity.username}.`);
@@ -150,36 +155,56 @@ export function createConnection(
     return current;
   }
 
-  async function open(line: string, { urgent = false, signal, waitMs = Infinity }: OpenOptions) {
-    const deadline = Date.now() + waitMs;
-    const left = () => Math.max(0, deadline - Date.now());
+  /** One attempt: a session, or what the host said when it refused one. */
+  async function openOnce(
+    line: string,
+    { urgent, signal }: OpenOptions,
+    left: () => number,
+  ): Promise<Opened | Refused> {
     const reach = () =>
-      patiently(live(), left(), () => new HostAway(`${name} was not reached in time. ${lastProblem}`.trim()), signal);
-    for (;;) {
-      closing.signal.throwIfAborted();
-      // first of all, so that everybody hears at once that the host is away, and not one after the other
-      await reach();
-      const leave = urgent ? () => {} : await sessions.enter({ ms: Math.min(left(), limits.waitMs), signal });
-      let alone = true;
-      try {
-        const connected = await reach();
-        alone = sessions.open() <= 1;
-        const channel = await openChannel(connected, line, limits, name);
-        const guardedLeave = guarded(leave, (error) => log.warning(error.message));
-        channel.once('close', guardedLeave);
-        connected.broken.addEventListener('abort', guardedLeave);
-        return { channel, broken: connected.broken };
-      } catch (error) {
-        const refused = (error as ChannelError).reason !== undefined;
-        const again = refused && !urgent && !alone;
-        if (again) sessions.shrink();
-        leave();
-        if (again) continue;
-        if (error instanceof HostAway || error === signal?.reason) throw error;
-        throw new HostAway(`${name} opened no session: ${(error as Error).message}`, { cause: error });
-      }
+      waitAtMost(live(), left(), () => new HostAway(`${name} was not reached in time. ${lastProblem}`.trim()), signal);
+    // first of all, so that everybody hears at once that the host is away, and not one after the other
+    await reach();
+    const leave = urgent ? () => {} : await sessions.enter({ ms: Math.min(left(), limits.waitMs), signal });
+    let alone = true;
+    try {
+      const connected = await reach();
+      alone = urgent === true || sessions.open() <= 1;
+      const channel = await openChannel(connected, line, limits, name);
+      const guardedLeave = guarded(leave, leave);
+      channel.once('close', guardedLeave);
+      connected.broken.addEventListener('abort', guardedLeave);
+      return { channel, broken: connected.broken };
+    } catch (error) {
+      const isRefused = (error as ChannelError).reason !== undefined;
+      if (isRefused && !alone) sessions.shrink();
+      leave();
+      if (isRefused) return { refused: error as Error, alone };
+      throw error;
     }
   }
+
+  async function open(line: string, options: OpenOptions): Promise<Opened> {
+    const { signal, waitMs = Infinity } = options;
+    const deadline = Date.now() + waitMs;
+    const left = () => Math.max(0, deadline - Date.now());
+    const pauses = [...REFUSED_PAUSES_MS];
+    for (;;) {
+      closing.signal.throwIfAborted();
+      const opened = await openOnce(line, options, left).catch((error: Error) => {
+        if (error instanceof HostAway || error === signal?.reason) throw error;
+        throw noSession(error);
+      });
+      if ('channel' in opened) return opened;
+      // fewer at a time from now on: it comes to its turn
+      if (!opened.alone) continue;
+      const pause = pauses.shift();
+      if (pause === undefined || pause > left()) throw noSession(opened.refused);
+      await sleep(pause, undefined, { signal }).catch(() => signal!.throwIfAborted());
+    }
+  }
+
+  const noSession = (cause: Error) => new HostAway(`${name} opened no session: ${cause.message}`, { cause });
 
   return {
     name,
@@ -187,7 +212,7 @@ export function createConnection(
     open,
     close() {
       closing.abort(new HostAway(`The connection to ${identity.host} was closed by the service.`));
-      standing?.client.end();
+      established?.client.end();
     },
   };
 }

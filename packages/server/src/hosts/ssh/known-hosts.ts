@@ -82,13 +82,13 @@ export function knownHosts(file: string): KnownHosts {
     const text = await read();
     if (keysOf(text, address).some((known) => known.key.equals(key))) return;
     const begun = text === '' || text.endsWith('\n') ? text : `${text}\n`;
-    const place = await realpath(file).catch(() => file);
-    const draft = `${place}.${randomUUID()}`;
+    const target = await realpath(file).catch(() => file);
+    const draft = `${target}.${randomUUID()}`;
     try {
       const line = `${knownAs(address)} ${typeOf(key)} ${key.toString('base64')}\n`;
-      await mkdir(dirname(place), { recursive: true, mode: 0o700 });
+      await mkdir(dirname(target), { recursive: true, mode: 0o700 });
       await writeFile(draft, begun + line, { mode: 0o600, flush: true });
-      await rename(draft, place);
+      await rename(draft, target);
     } catch (error) {
       await rm(draft, { force: true });
       throw new HostAway(`The key of ${knownAs(address)} cannot be kept in ${file}: ${(error as Error).message}`, {

@@ -1,5 +1,8 @@
 /** How long things may take on the way to a host; tests make them short. */
-export interface SshLimits {
+import type { Pauses } from '../../retry.ts';
+
+/** The pauses are those after attempts in vain. */
+export interface SshLimits extends Pauses {
   /** To reach the host and agree on keys. */
   connectMs: number;
   loginMs: number;
@@ -13,10 +16,6 @@ export interface SshLimits {
   sessions: number;
   /** How long a command waits for a free session. */
   waitMs: number;
-  /** After attempts in vain: the first pause, doubled each time … */
-  pauseMs: number;
-  /** … up to this one. */
-  longestPauseMs: number;
   /** From the request to end a command until its session is given up. */
   endMs: number;
 }
@@ -29,7 +28,7 @@ export const USUAL_LIMITS: SshLimits = {
   keepAliveMisses: 3,
   sessions: 8,
   waitMs: 500_000,
-  pauseMs: 1000,
+  firstPauseMs: 1000,
   longestPauseMs: 60_000,
   endMs: 15_000,
 };

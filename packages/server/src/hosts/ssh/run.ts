@@ -113,16 +113,16 @@ interface Following {
   mark: string;
   options: RunOptions;
   leftMs?: number;
-  place: Pick<Connection, 'name' | 'limits'>;
+  connection: Pick<Connection, 'name' | 'limits'>;
   endThere: (target: string) => Promise<void>;
 }
 
 function follow(
   { channel, broken }: { channel: ClientChannel; broken: AbortSignal },
-  { command, mark, options, leftMs, place, endThere }: Following,
+  { command, mark, options, leftMs, connection, endThere }: Following,
 ): Promise<Finished> {
   const { onOutput, onBytes, onStart, input, secrets, signal } = options;
-  const { name, limits } = place;
+  const { name, limits } = connection;
   const [program] = command;
   return new Promise((resolve, reject) => {
     let process: FarProcess | undefined;
@@ -138,7 +138,7 @@ function follow(
       if (process !== undefined) kill(process);
       const giveUp = () => {
         channel.close();
-        const still = new HostTimeout(`${program} was asked to end on ${name} and did not. It may still run there.`);
+        const still = new HostTimeout(program, `was asked to end on ${name} and did not. It may still run there.`);
         settle(() => reject(problem ?? still));
       };
       lastly = setTimeout(guarded(giveUp, reject), limits.endMs);
@@ -152,7 +152,7 @@ function follow(
     const guardedAbort = guarded(() => end(), reject);
     const guardedBreak = guarded(() => settle(() => reject(broken.reason)), reject);
     const overTime = () =>
-      end(new HostTimeout(`${program} took longer than ${options.timeoutMs! / 1000} s on ${name} and was ended.`));
+      end(new HostTimeout(program, `took longer than ${options.timeoutMs! / 1000} s on ${name} and was ended.`));
     const timer = leftMs === undefined ? undefined : setTimeout(guarded(overTime, reject), Math.max(0, leftMs));
     const settle = (how: () => void) => {
       clearTimeout(timer);
@@ -230,7 +230,7 @@ export function createRun(connection: Connection): Host['run'] {
       throw error;
     }
     const leftMs = timeoutMs === undefined ? undefined : timeoutMs - (Date.now() - asked);
-    return follow(opened, { command, mark, options, leftMs, place: connection, endThere });
+    return follow(opened, { command, mark, options, leftMs, connection, endThere });
   };
   const endThere = createEnder(run);
   return (command, options) => run(command, options);

@@ -6,6 +6,7 @@ import type { UploadedFile } from '@service/contract';
 import { guarded } from '../../guard.ts';
 import { invalid, refuse, Refusal } from '../refusal.ts';
 import { type NamelessFile, openNamelessFile } from './nameless-file.ts';
+import { BROKEN } from './receive.ts';
 
 type Form = Record<string, string | UploadedFile>;
 
@@ -76,7 +77,8 @@ function countBytes(request: FastifyRequest, rules: FormRules): { over: Promise<
     if (bytes <= rules.largest) return;
     raw.off('data', guardedCount).unpipe();
     raw.pause();
-    reject(rules.folder === undefined ? tooLarge() : tooLargeFile());
+    // the parts that came before say more than the size does: what they are refused for comes first
+    setImmediate(reject, rules.folder === undefined ? tooLarge() : tooLargeFile());
   };
   const guardedCount = guarded(count, reject);
   raw.on('data', guardedCount);
@@ -113,6 +115,8 @@ function asRefusal(error: unknown): unknown {
 export async function parseMultipart(request: FastifyRequest, rules: FormRules): Promise<ReceivedForm> {
   if (Number(request.headers['content-length'] ?? 0) > rules.largest)
     throw rules.folder === undefined ? tooLarge() : tooLargeFile();
+  // who has left already is not noticed by the parser
+  if (request.raw.destroyed) throw BROKEN();
   const received: ReceivedForm = { form: {}, files: [] };
   const bytes = countBytes(request, rules);
   const reading = readParts(request, rules, received);

@@ -1,15 +1,15 @@
 /** Reads JSON bodies: what is not UTF-8, too deep or not JSON is refused before anything else looks at it. */
 import { isUtf8 } from 'node:buffer';
 
-import { type Operation, type Outcome, parseJson, readBody } from '@service/contract';
+import { type Operation, type Outcome, parseJson, parseLongJson, type Pieces, readBody } from '@service/contract';
 
-import { invalid, refuse, type Refusal } from '../refusal.ts';
+import { invalid, refuse, Refusal } from '../refusal.ts';
 import type { Pack, Packed } from './pack.ts';
 import { jsonScanner } from './scan.ts';
 
-function invalidJson(error: Error, text: string): Refusal {
+function invalidJson(error: Error, length: number): Refusal {
   const position = /position (\d+)/.exec(error.message)?.[1];
-  const offset = position === undefined ? text.length : Number(position);
+  const offset = position === undefined ? length : Number(position);
   return refuse(422, [{ type: 'json_invalid', loc: ['body', offset], msg: 'The body is not valid JSON.' }]);
 }
 
@@ -18,36 +18,39 @@ const DOUBTFUL = /\\u(0000|d[89a-f])/i;
 
 export type ParsedBody = { value: unknown; doubtful: boolean } | { refusal: Refusal };
 
-export type Decoded = { text: string } | { refusal: Refusal };
-
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Beyond this a text does not go to the memory of its thread, which is bounded. It is read more slowly there. */
-const OUTSIDE = 48 * 2 ** 20;
+export const notUtf8 = () => refuse(400, 'The body is not UTF-8 text. Send JSON encoded as UTF-8.');
 
-/** Without the mark that some programs put in front. */
-export function decode(bytes: Uint8Array): Decoded {
-  if (!isUtf8(bytes)) return { refusal: refuse(400, 'The body is not UTF-8 text. Send JSON encoded as UTF-8.') };
-  if (bytes.length <= OUTSIDE) return { text: utf8.decode(bytes) };
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
-  return { text: text.startsWith('\uFEFF') ? text.slice(1) : text };
-}
-
-/** `parse` is JSON.parse where only the syntax counts. */
-function parseText(text: string, parse: (text: string) => unknown = parseJson): ParsedBody {
+/** `parse` is JSON.parse where only the syntax counts. The decoder leaves out the mark that some programs put in front. */
+export function parseBytes(bytes: Uint8Array, parse: (text: string) => unknown = parseJson): ParsedBody {
+  if (!isUtf8(bytes)) return { refusal: notUtf8() };
+  const text = utf8.decode(bytes);
   if (text === '') return { value: undefined, doubtful: false };
   try {
     return { value: parse(text), doubtful: DOUBTFUL.test(text) };
   } catch (error) {
-    return { refusal: invalidJson(error as Error, text) };
+    return { refusal: invalidJson(error as Error, text.length) };
+  }
+}
+
+/** Of a body that comes in pieces. */
+export function parsePieces(pieces: Pieces, length: number): ParsedBody {
+  let doubtful = false;
+  try {
+    const value = parseLongJson(pieces, (source) => (doubtful ||= DOUBTFUL.test(source)));
+    return { value, doubtful };
+  } catch (error) {
+    if (error instanceof Refusal) return { refusal: error };
+    if (error instanceof SyntaxError) return { refusal: invalidJson(error, length) };
+    throw error;
   }
 }
 
 /** JSON from anywhere. */
 export function parseJsonBody(bytes: Uint8Array, parse?: (text: string) => unknown): ParsedBody {
   const refusal = jsonScanner(Infinity)(bytes);
-  const decoded = refusal ? { refusal } : decode(bytes);
-  return 'refusal' in decoded ? decoded : parseText(decoded.text, parse);
+  return refusal ? { refusal } : parseBytes(bytes, parse);
 }
 
 /** What is wrong with the syntax of a body that is not going to be read. */
@@ -85,13 +88,7 @@ const UNSTORABLE = 'Value error, Remove the characters that cannot be stored: U+
 export type BodyReading = { refusal: Refusal } | Outcome<Packed>;
 
 /** Reads a body that was looked at while it arrived, with the schema of its operation. */
-export function readJson(
-  operation: Operation,
-  decoded: Decoded,
-  pack: Pack | undefined,
-  parse: (text: string) => unknown = parseJson,
-): BodyReading {
-  const parsed = 'refusal' in decoded ? decoded : parseText(decoded.text, parse);
+export function readJson(operation: Operation, parsed: ParsedBody, pack: Pack | undefined): BodyReading {
   if ('refusal' in parsed) return parsed;
   const bad = parsed.doubtful ? unstorableText(parsed.value) : undefined;
   if (bad) return { refusal: invalid([{ type: 'value_error', loc: ['body', ...bad], msg: UNSTORABLE }]) };

@@ -17,8 +17,8 @@ const PORTION = 256 * 1024;
 /** A sender that falls silent for so long has gone. */
 const SILENCE_MS = 60_000;
 
-/** How many callers without rights may send at a time. A small body needs no place, so that people can always sign in. */
-export interface Places {
+/** How many callers without rights may send at a time. A small body needs no slot, so that people can always sign in. */
+export interface Slots {
   left: number;
 }
 const SMALL = 16 * 1024;
@@ -30,7 +30,7 @@ export interface Rules {
   look?: Look | undefined;
   /** Where a long body goes. Without a folder it is read to its end and not kept. */
   folder?: string | undefined;
-  places?: Places;
+  slots?: Slots;
   /** The whole body has to be there within this time. */
   withinMs?: number;
 }
@@ -38,7 +38,8 @@ export interface Rules {
 export type Received = { bytes: Buffer } | { file: NamelessFile; length: number } | { dropped: number };
 
 const TOO_SLOW = () => refuse(408, 'The body took too long to arrive. Send it again.', { connection: 'close' });
-const BROKEN = () => refuse(400, 'The body ended before it was complete. Send it again.', { connection: 'close' });
+export const BROKEN = () =>
+  refuse(400, 'The body ended before it was complete. Send it again.', { connection: 'close' });
 const BUSY = () =>
   refuse(429, 'Too many requests arrive at once. Try again in a moment.', { 'retry-after': '5', connection: 'close' });
 
@@ -144,13 +145,13 @@ function gather(raw: IncomingMessage, rules: Rules, gathering: Gathering): Promi
   });
 }
 
-/** Takes a place, if this body needs one, and gives back how to leave it. */
-function takePlace({ headers }: IncomingMessage, { places, tooLarge }: Rules): () => void {
+/** Takes a slot, if this body needs one, and gives back how to leave it. */
+function takeSlot({ headers }: IncomingMessage, { slots, tooLarge }: Rules): () => void {
   const isSmall = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= SMALL;
-  if (!places || isSmall) return () => undefined;
-  if (places.left === 0) throw tooLarge.status === 413 ? BUSY() : tooLarge;
-  places.left--;
-  return () => places.left++;
+  if (!slots || isSmall) return () => undefined;
+  if (slots.left === 0) throw tooLarge.status === 413 ? BUSY() : tooLarge;
+  slots.left--;
+  return () => slots.left++;
 }
 
 /** Hands the body of a request to `use`, which has it as long as it runs. */
@@ -161,7 +162,7 @@ export async function receive<T>(
 ): Promise<T> {
   if (Number(raw.headers['content-length'] ?? 0) > rules.largest) throw rules.tooLarge;
   if (raw.destroyed) throw BROKEN();
-  const leave = takePlace(raw, rules);
+  const leave = takeSlot(raw, rules);
   const gathering = createGathering(rules);
   try {
     await gather(raw, rules, gathering);

@@ -10,12 +10,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { type BodySize, type Operation, type Outcome, parseJson, readBody } from '@service/contract';
 
+import { createPersonLimit } from '../person-limit.ts';
 import { refuse, Refusal } from '../refusal.ts';
 import { closeFiles, LARGEST_FIELDS, parseMultipart, parseUrlencoded } from './forms.ts';
-import { decode, packed, readJson, syntaxProblem } from './json.ts';
+import { packed, parseBytes, readJson, syntaxProblem } from './json.ts';
 import { removeNames } from './nameless-file.ts';
 import type { Pack, Packed, Packs } from './pack.ts';
-import { type Places, receive, type Rules, SHORT } from './receive.ts';
+import { type Slots, receive, type Rules, SHORT } from './receive.ts';
 import { jsonScanner } from './scan.ts';
 import { refusalOf } from './thread.ts';
 import { createReadingThreads, type ReadingThreads } from './threads.ts';
@@ -28,6 +29,10 @@ const LARGEST_OF_STRANGERS = 1024 * KILOBYTE;
 /** So many of both are read at a time, and for so long. */
 const STRANGERS_AT_ONCE = 64;
 const STRANGERS_MS = 30_000;
+
+/** Of one person: each may lie on the disk for as long as it takes to arrive and to be read. */
+const LARGE = 1024 * KILOBYTE;
+const LARGE_AT_ONCE = 32;
 
 /** What becomes objects in the thread that answers everybody; JSON.parse alone takes a tenth of a second for these. */
 const MOST_ORDINARY_VALUES = 250_000;
@@ -79,6 +84,14 @@ const tooLarge = (limit: number) =>
 
 const andClose = ({ status, body, headers }: Refusal) => new Refusal(status, body, { ...headers, connection: 'close' });
 
+/** Not unpacked: a few kilobytes could become gigabytes. */
+const packedBody = (encoding: string) =>
+  refuse(415, `The body is compressed (${encoding}). Send it without compression.`, { connection: 'close' });
+
+/** Of a body that comes in pieces nobody knows. */
+const isLarge = ({ headers }: FastifyRequest) =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > LARGE;
+
 /** One at a time, with a turn for everybody else in between. */
 function createTurns() {
   let last: Promise<unknown> = Promise.resolve();
@@ -93,11 +106,12 @@ export function createBodies(app: FastifyInstance, options: BodyOptions): Bodies
   const threads: ReadingThreads = createReadingThreads(options.thread);
   app.addHook('onReady', () => removeNames(options.folder));
   app.addHook('onClose', () => threads.close());
-  const places: Places = { left: STRANGERS_AT_ONCE };
+  const slots: Slots = { left: STRANGERS_AT_ONCE };
   const inTurn = createTurns();
+  const largeUploads = createPersonLimit(LARGE_AT_ONCE, 'large uploads');
 
   function rulesFor(operation: Operation, problem: Refusal | undefined, usual: number): Rules {
-    const bounded = { places, withinMs: STRANGERS_MS };
+    const bounded = { slots, withinMs: STRANGERS_MS };
     if (operation.access === 'anonymous') {
       const largest = Math.min(usual, LARGEST_OF_ANYONE);
       return { ...bounded, largest, tooLarge: tooLarge(largest) };
@@ -142,7 +156,7 @@ export function createBodies(app: FastifyInstance, options: BodyOptions): Bodies
       if ('dropped' in received) throw problem ?? rules.tooLarge;
       const { bytes } = received;
       if (problem) throw (await inTurn(() => syntaxProblem(bytes))) ?? problem;
-      const reading = readJson(operation, decode(bytes), options.packs[operation.id]);
+      const reading = readJson(operation, parseBytes(bytes), options.packs[operation.id]);
       if ('refusal' in reading) throw reading.refusal;
       return reading;
     });
@@ -180,19 +194,39 @@ export function createBodies(app: FastifyInstance, options: BodyOptions): Bodies
     return packed(readBody(operation, input), undefined);
   }
 
+  function takeAny(
+    operation: Operation,
+    request: FastifyRequest,
+    person: number | undefined,
+    problem: Refusal | undefined,
+  ): Promise<Taken> {
+    const type = request.headers['content-type'] ?? '';
+    if (operation.body!.form && request.isMultipart()) return takeMultipart(operation, request, problem);
+    const taking =
+      !operation.body!.form && JSON_TYPE.test(type)
+        ? takeJson(operation, request, person, problem)
+        : takeOther(operation, request, problem, type);
+    return taking.then((body) => ({ body, release: () => Promise.resolve() }));
+  }
+
   return {
     packsWith: (operation, pack) => options.packs[operation.id] === pack,
     async take(operation, request, person, problem) {
-      const kept = { release: () => Promise.resolve() };
       if (!operation.body) {
         if (problem) throw problem;
-        return { body: { value: { rest: undefined, texts: [] } }, ...kept };
+        return { body: { value: { rest: undefined, texts: [] } }, release: () => Promise.resolve() };
       }
-      const type = request.headers['content-type'] ?? '';
-      if (operation.body.form && request.isMultipart()) return takeMultipart(operation, request, problem);
-      if (!operation.body.form && JSON_TYPE.test(type))
-        return { body: await takeJson(operation, request, person, problem), ...kept };
-      return { body: await takeOther(operation, request, problem, type), ...kept };
+      const encoding = request.headers['content-encoding'] ?? 'identity';
+      if (encoding !== 'identity') throw problem ?? packedBody(encoding.slice(0, 20));
+      // strangers have slots of their own
+      const leave = problem || person === undefined || !isLarge(request) ? () => undefined : largeUploads.take(person);
+      try {
+        const { body, release } = await takeAny(operation, request, person, problem);
+        return { body, release: () => release().finally(leave) };
+      } catch (error) {
+        leave();
+        throw error;
+      }
     },
   };
 }

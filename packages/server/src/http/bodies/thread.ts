@@ -2,15 +2,15 @@
  * What runs in a thread that reads long bodies: it parses, validates and packs one after the other, and hands the results
  * over as bytes.
  */
-import { readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 
-import { type Operation, parseLongJson, type ValidationEntry } from '@service/contract';
+import { type Operation, type ValidationEntry } from '@service/contract';
 
 import { guarded } from '../../guard.ts';
 import { refuse } from '../refusal.ts';
-import { decode, type Decoded, readJson } from './json.ts';
+import { parsePieces, readJson } from './json.ts';
 import type { Pack, Packs } from './pack.ts';
+import { piecesOf } from './pieces.ts';
 import { jsonScanner } from './scan.ts';
 
 export interface Task {
@@ -29,21 +29,8 @@ export type ThreadAnswer =
   | { rest: Uint8Array; texts: Uint8Array[] }
   | { failure: string };
 
-function contentOf({ fd, length }: Task): Decoded {
-  const bytes = new Uint8Array(length);
-  for (let at = 0; at < length;) {
-    const read = readSync(fd, bytes, at, length - at, at);
-    if (read === 0) throw new Error('The file of a body is shorter than the body');
-    at += read;
-  }
-  const decoded = decode(bytes);
-  // given back at once: its values are about to need the room
-  bytes.buffer.transfer(0);
-  return decoded;
-}
-
 function read(operation: Operation, task: Task, pack: Pack | undefined): ThreadAnswer {
-  const reading = readJson(operation, contentOf(task), pack, parseLongJson);
+  const reading = readJson(operation, parsePieces(piecesOf(task), task.length), pack);
   if ('refusal' in reading) return { refusal: { status: reading.refusal.status, body: reading.refusal.body } };
   if ('entries' in reading) return reading;
   const { rest, texts } = reading.value;

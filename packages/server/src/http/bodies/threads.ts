@@ -11,7 +11,7 @@ import type { Task, ThreadAnswer } from './thread.ts';
 /** Beyond this a body waits for the thread of the longest ones. */
 const LONG = 8 * 2 ** 20;
 /** An import of a hundred thousand images needs half of it. Who needs more is refused. */
-const MEMORY_MB = { ordinary: 96, long: 224 };
+const MEMORY_MB = { ordinary: 96, long: 256 };
 const YOUNG_MEMORY_MB = 16;
 const LONGEST_READING_MS = 60_000;
 /** The memory of a long body is given back soon. */

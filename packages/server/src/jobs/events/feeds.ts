@@ -35,17 +35,17 @@ type Told = Map<string, string>;
 /** The statuses that are not what was told last. */
 async function taskEvents(db: Database, marks: store.Mark[], told: Told, only?: number[]): Promise<Event[]> {
   const events: Event[] = [];
-  const placed = marks.flatMap(({ id, workflow_id, dataset_id }) =>
+  const located = marks.flatMap(({ id, workflow_id, dataset_id }) =>
     workflow_id === null || dataset_id === null ? [] : [{ id, workflow_id, dataset_id }],
   );
-  const statusesOf = await taskStatuses(db, placed, only);
-  for (const place of placed) {
-    for (const [workflowtask_id, task_status] of statusesOf(place)) {
-      const key = `${place.id}/${workflowtask_id}`;
+  const statusesOf = await taskStatuses(db, located, only);
+  for (const job of located) {
+    for (const [workflowtask_id, task_status] of statusesOf(job)) {
+      const key = `${job.id}/${workflowtask_id}`;
       const text = JSON.stringify(task_status);
       if ((told.get(key) ?? 'null') === text) continue;
       told.set(key, text);
-      events.push({ event: 'task', data: { job_id: place.id, workflowtask_id, task_status } });
+      events.push({ event: 'task', data: { job_id: job.id, workflowtask_id, task_status } });
     }
   }
   return events;

@@ -37,7 +37,7 @@ function startWatcher(feed: Feed, log: Logger): Watcher {
   async function until(moment: number): Promise<void> {
     if (!woken) {
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, moment - Date.now());
+        const timer = setTimeout(resolve, Math.max(0, moment - Date.now()));
         stopWaiting = () => {
           clearTimeout(timer);
           resolve();

@@ -4,34 +4,16 @@ import { basename, join } from 'node:path';
 import type { Cause, HistoryStatus } from '@service/contract';
 
 import { unitFailure } from '../../engine/failures.ts';
-import { readInitOutput, readTaskOutput, type TaskOutput } from '../../engine/outputs.ts';
-import { type PlannedUnit, tooManyUnits } from '../../engine/units.ts';
+import { type ParallelItem, readInitOutput, readTaskOutput, type TaskOutput } from '../../engine/outputs.ts';
+import { tooManyUnits } from '../../engine/units.ts';
 import type { Batch, JournalRecord, UnitEnd } from '../../runners/index.ts';
-import { JobIsOver, recordSchedulerJobs, recordUnits, type UnitNews } from '../store/execution.ts';
-import { type Execution, Left, write } from './execution.ts';
-import { collector } from './news.ts';
-import type { Layout } from './plan.ts';
+import { JobIsOver, recordImports, recordSchedulerJobs } from '../store/execution.ts';
+import { failUnits, recordUnits, type UnitUpdate } from '../store/units.ts';
+import { HandedOver, type JobContext, write } from './context.ts';
+import { type Phase, surroundingsOf } from './phase-plan.ts';
+import { createUpdateBuffer } from './unit-updates.ts';
 
-export interface Phase {
-  runId: number;
-  /** Names the phase among those of the job. */
-  name: string;
-  isInit: boolean;
-  /** The status of its units follows at the end of the task. */
-  deferred: boolean;
-  command: string[];
-  taskFolder: string;
-  layout: Layout;
-  /** One process, not one of many. */
-  single: boolean;
-  warm: boolean;
-  total: number;
-  units: () => Iterable<PlannedUnit>;
-  /** Units whose end is stored already. */
-  ended: Set<number>;
-}
-
-export interface UnitFailure {
+interface UnitFailure {
   number: number;
   cause: Cause;
   message: string;
@@ -42,18 +24,21 @@ export interface PhaseResult {
   failed: Map<number, UnitFailure>;
   /** Of units that said something, by number. */
   outputs: Map<number, TaskOutput>;
-  /** What an init phase said. */
-  initOutput: string | null;
+  /** What an init phase gave to do. */
+  items: ParallelItem[];
   executorError: string | null;
 }
 
 interface Judgement {
   /** Undefined for a unit that did its work. */
   failure: UnitFailure | undefined;
-  output: TaskOutput | undefined;
+  output: UnitOutput | undefined;
 }
 
-function readOutput(end: UnitEnd, isInit: boolean, { limits }: Execution): { output?: TaskOutput; problem?: string } {
+/** What a unit said: an init unit what there is to do, the others what became of images. */
+type UnitOutput = TaskOutput | { items: ParallelItem[] };
+
+function readOutput(end: UnitEnd, isInit: boolean, { limits }: JobContext): { output?: UnitOutput; problem?: string } {
   if (end.output_too_large) {
     return {
       problem: `It has ${end.output_bytes} bytes, and at most ${limits.output} are read. Write less, or have SERVICE_MAX_OUTPUT_SIZE raised.`,
@@ -64,38 +49,38 @@ function readOutput(end: UnitEnd, isInit: boolean, { limits }: Execution): { out
   const read = readInitOutput(end.output);
   if ('problem' in read) return read;
   const problem = tooManyUnits(read.items.length, limits.units);
-  return problem === undefined ? {} : { problem };
+  return problem === undefined ? { output: read } : { problem };
 }
 
-function judge(end: UnitEnd, isInit: boolean, execution: Execution): Judgement {
+function judge(end: UnitEnd, isInit: boolean, context: JobContext): Judgement {
   const ran = end.exit_code === 0 && end.problem === null && !end.stopped && !end.lost;
-  const read = ran ? readOutput(end, isInit, execution) : {};
+  const read = ran ? readOutput(end, isInit, context) : {};
   if (ran && read.problem === undefined) return { failure: undefined, output: read.output };
   const told = unitFailure({ ...end, output_problem: read.problem ?? null });
   // it is kept until the task is over, and what it wrote may be large
   return { failure: { number: end.end, ...told, end: { ...end, output: null, tail: '' } }, output: undefined };
 }
 
-const endedNews = (end: UnitEnd, failure: UnitFailure | undefined): UnitNews => ({
+const updateAtEnd = (end: UnitEnd, failure: UnitFailure | undefined): UnitUpdate => ({
   number: end.end,
   ended: end.time,
   exit_code: end.exit_code,
   signal: end.signal,
   cause: failure?.cause,
   message: failure?.message,
-  warnings: end.warnings,
-  cpu: end.cpu,
-  memory: end.memory,
+  num_warnings: end.num_warnings,
+  cpu_seconds: end.cpu_seconds,
+  peak_memory_bytes: end.peak_memory_bytes,
   node: end.node,
-  scheduler_job: end.scheduler_job,
-  memory_limit: end.memory_limit,
+  scheduler_job_id: end.scheduler_job_id,
+  memory_limit_bytes: end.memory_limit_bytes,
 });
 
 const isSilent = ({ image_list_updates, image_list_removals }: TaskOutput) =>
   image_list_updates.length === 0 && image_list_removals.length === 0;
 
 /** The folders of a phase as the nodes of a cluster see them. What is the service's own is apart from what users know. */
-function clusterPlace({ job }: Execution, { layout, name, taskFolder }: Phase): Pick<Batch, 'cluster'> {
+function clusterPlace({ job }: JobContext, { layout, name, taskFolder }: Phase): Pick<Batch, 'cluster'> {
   if (!layout.plan) return {};
   const own = join(job.working_dir_user, '.service', name);
   return {
@@ -109,17 +94,39 @@ function clusterPlace({ job }: Execution, { layout, name, taskFolder }: Phase): 
   };
 }
 
-export async function runPhase(execution: Execution, phase: Phase): Promise<PhaseResult> {
-  const { job, runner, stop, log } = execution;
+const STOPPED = { cause: 'stopped' as const, message: 'The job was stopped before this began.' };
+
+const emptyResult = (): PhaseResult => ({ failed: new Map(), outputs: new Map(), items: [], executorError: null });
+
+/** All units of a phase that never began. */
+async function failAll(context: JobContext, phase: Phase, failure: Omit<UnitFailure, 'number' | 'end'>) {
+  const { job } = context;
+  const { runId, isInit, total } = phase;
+  await write(context, async (trx) => {
+    // many units that were to go to a scheduler have their record, also when none of them got there
+    if (phase.problem !== undefined && job.snapshot.cluster && !phase.single)
+      await recordSchedulerJobs(trx, { job, runId, isInit, ids: [] });
+    await failUnits(trx, runId, failure);
+  });
+  const result = emptyResult();
+  for (let number = 0; number < total; number++) result.failed.set(number, { number, ...failure, end: undefined });
+  return result;
+}
+
+/** Hands the units to the runner, and takes in what it tells of them. */
+async function runUnits(context: JobContext, phase: Phase): Promise<PhaseResult> {
+  const { job, runner, stop, log } = context;
   const { runId, isInit, deferred, ended } = phase;
-  const result: PhaseResult = { failed: new Map(), outputs: new Map(), initOutput: null, executorError: null };
+  const result = emptyResult();
   const done = new Set<number>();
   const trouble = new AbortController();
-  const news = collector<UnitNews>(
-    (rows) => write(execution, (trx) => recordUnits(trx, job.id, runId, isInit, rows)),
-    // a job that was ended by hand still has its processes ended
-    (error) => (error instanceof JobIsOver ? stop.abort() : trouble.abort()),
+  // a job that was ended by hand still has its processes ended
+  const onTrouble = (error: unknown) => (error instanceof JobIsOver ? stop.abort() : trouble.abort());
+  const updates = createUpdateBuffer<UnitUpdate>(
+    (rows) => write(context, (trx) => recordUnits(trx, job.id, runId, isInit, rows)),
+    onTrouble,
   );
+  let imports: Promise<void> | undefined;
 
   /** Undefined where the status follows later. */
   function statusOf(failure: UnitFailure | undefined): HistoryStatus | undefined {
@@ -129,21 +136,22 @@ export async function runPhase(execution: Execution, phase: Phase): Promise<Phas
   }
 
   function takeEnd(end: UnitEnd): void {
-    const { failure, output } = judge(end, isInit, execution);
+    const { failure, output } = judge(end, isInit, context);
     done.add(end.end);
     if (failure) result.failed.set(end.end, failure);
-    else if (isInit) result.initOutput = end.output;
+    else if (output && 'items' in output) result.items = output.items;
     else if (output && !isSilent(output)) result.outputs.set(end.end, output);
-    if (!ended.has(end.end)) news.add(end.end, { ...endedNews(end, failure), status: statusOf(failure) });
+    if (!ended.has(end.end)) updates.add(end.end, { ...updateAtEnd(end, failure), status: statusOf(failure) });
   }
 
   function onRecords(records: JournalRecord[]): void {
     for (const record of records) {
       if ('end' in record) takeEnd(record);
       else if ('start' in record && !ended.has(record.start)) {
-        const { start: number, time: started, node, scheduler_job } = record;
-        news.add(number, { number, started, node, scheduler_job });
-      }
+        const { start: number, time: started, node, scheduler_job_id } = record;
+        updates.add(number, { number, started, node, scheduler_job_id });
+      } else if ('importing' in record)
+        imports ??= write(context, (trx) => recordImports(trx, runId, record.time)).catch(onTrouble);
     }
   }
 
@@ -154,33 +162,43 @@ export async function runPhase(execution: Execution, phase: Phase): Promise<Phas
         folder: join(job.service_folder, phase.name),
         command: phase.command,
         taskFolder: phase.taskFolder,
-        workingFolder: process.cwd(),
-        environment: job.snapshot.cache_dir === null ? {} : { FRACTAL_CACHE_DIR: job.snapshot.cache_dir },
+        ...surroundingsOf(context),
         warm: phase.warm,
-        largestOutput: execution.limits.output,
+        largestOutput: context.limits.output,
         total: phase.total,
         units: phase.units,
         single: phase.single,
         width: phase.layout.width,
-        ...clusterPlace(execution, phase),
+        ...clusterPlace(context, phase),
       },
       {
         onRecords,
         stop: stop.signal,
-        leave: AbortSignal.any([execution.leave, trouble.signal]),
-        onSubmitted: (ids) => write(execution, (trx) => recordSchedulerJobs(trx, { job, runId, isInit, ids })),
+        leave: AbortSignal.any([context.leave, trouble.signal]),
+        onSubmitted: (ids) => write(context, (trx) => recordSchedulerJobs(trx, { job, runId, isInit, ids })),
         onExecutorError: (text) => (result.executorError = text),
         say: (line) => log.line('INFO', line),
       },
     );
   } finally {
-    await news.close();
+    await imports;
+    await updates.close();
   }
-  if (outcome === 'left') throw new Left();
+  if (outcome === 'left') throw new HandedOver(job.id);
   for (let number = 0; number < phase.total; number++) {
     if (!done.has(number)) result.failed.set(number, { number, ...STOPPED, end: undefined });
   }
   return result;
 }
 
-export const STOPPED = { cause: 'stopped' as const, message: 'The job was stopped before this began.' };
+export async function runPhase(context: JobContext, phase: Phase): Promise<PhaseResult> {
+  const { problem, ended, runId } = phase;
+  if (problem !== undefined) return failAll(context, phase, { cause: 'start', message: problem });
+  // what a cluster has of it already has to be asked for, and cancelled
+  const { cluster } = context.job.snapshot;
+  if (context.stop.signal.aborted && ended.size === 0 && !cluster) return failAll(context, phase, STOPPED);
+  const result = await runUnits(context, phase);
+  const stopped = [...result.failed.values()].some((failure) => failure.end === undefined);
+  if (stopped) await write(context, (trx) => failUnits(trx, runId, STOPPED));
+  return result;
+}

@@ -1,102 +1,81 @@
 /** Plans a task: which images it gets, and the run and units that stand for it in the history, in one transaction. */
 import { join } from 'node:path';
 
-import type { JsonObject } from '@service/contract';
+import type { Scalar } from '@service/contract';
 
-import { batchesOf } from '../../engine/slurm/batching.ts';
-import { slurmOptions } from '../../engine/slurm/config.ts';
 import { effectiveTypeFilters, nextTypeFilters, STATUS_KEY } from '../../engine/filters.ts';
+import { cutEnd, shownValue } from '../../engine/text.ts';
 import { contradiction } from '../../engine/type-filters.ts';
 import {
   isCompoundType,
   isConverterType,
-  parallelWidth,
   SINGLE_STEM,
   taskFolderName,
   tooManyUnits,
   unitStem,
 } from '../../engine/units.ts';
-import type { ClusterPlace } from '../../runners/index.ts';
 import { countImages, rememberImages, selectUrls } from '../../projects/index.ts';
-import type { ClusterAccess, SnapshotTask } from '../snapshot.ts';
+import type { SnapshotTask } from '../snapshot.ts';
 import * as store from '../store/execution.ts';
-import { type Execution, write } from './execution.ts';
+import { insertUnits, type NewUnit } from '../store/units.ts';
+import { type JobContext, write } from './context.ts';
+import { layoutProblem, layoutsOf, type TaskLayouts } from './layout.ts';
 
-export const isConverter = ({ task }: SnapshotTask) => isConverterType(task.type);
-export const isCompound = ({ task }: SnapshotTask) => isCompoundType(task.type);
+/** Filters may have thousands of values. */
+const LONGEST_WANTED = 1000;
 
-export const taskFolder = ({ job }: Execution, { workflowtask, task }: SnapshotTask) =>
+const isConverter = ({ task }: SnapshotTask) => isConverterType(task.type);
+const isCompound = ({ task }: SnapshotTask) => isCompoundType(task.type);
+
+export const taskFolder = ({ job }: JobContext, { workflowtask, task }: SnapshotTask) =>
   join(job.working_dir, taskFolderName(workflowtask.order, task.name));
 
 export const logPath = (folder: string, stem: string) => join(folder, `${stem}-log.txt`);
 
-/** How the units of a phase are spread. */
-export interface Layout {
-  /** How many file names in a row begin alike. */
-  batchSize: number | null;
-  /** On this machine: how many at a time, where that is limited. */
-  width: number | null;
-  /** On a cluster: what is asked of its scheduler. */
-  plan?: ClusterPlace['plan'];
-}
-
-function localLayout({ runnerConfig }: Execution, meta: JsonObject | null): Layout | { problem: string } {
-  const own = meta?.['parallel_tasks_per_job'];
-  const width = parallelWidth(own === undefined ? runnerConfig['parallel_tasks_per_job'] : own);
-  return 'problem' in width ? width : { batchSize: width.width, width: width.width };
-}
-
-function clusterLayout(
-  { job }: Execution,
-  { config }: ClusterAccess,
-  task: SnapshotTask,
-  phase: { meta: JsonObject | null; parallel: boolean; total: number },
-): Layout | { problem: string } {
-  const { slurm_account: account, worker_init: workerInit } = job;
-  const asked = slurmOptions({ config, meta: phase.meta, taskName: task.task.name, account, workerInit });
-  if ('problem' in asked) return asked;
-  const { options } = asked;
-  const packed = batchesOf(options, phase.total, !phase.parallel);
-  if ('problem' in packed) return packed;
-  const { tasksPerJob, parallel } = packed;
-  return { batchSize: tasksPerJob, width: null, plan: { options, tasksPerJob, parallel } };
-}
-
-/** For one of the two phases of a task: the one process, or the many. */
-export function layoutOf(
-  execution: Execution,
-  task: SnapshotTask,
-  phase: { parallel: boolean; total: number },
-): Layout | { problem: string } {
-  const { cluster } = execution.job.snapshot;
-  const meta = phase.parallel ? task.workflowtask.meta_parallel : task.workflowtask.meta_non_parallel;
-  if (cluster) return clusterLayout(execution, cluster, task, { ...phase, meta });
-  return phase.parallel ? localLayout(execution, meta) : { batchSize: null, width: null };
-}
-
-/** Of all phases that the task has; how many units the second one of a compound task has is not known yet. */
-function layoutProblem(execution: Execution, task: SnapshotTask, total: number): string | undefined {
-  const { type } = task.task;
-  const single = type !== 'parallel' && layoutOf(execution, task, { parallel: false, total: 1 });
-  if (single && 'problem' in single) return single.problem;
-  if (type !== 'parallel' && !isCompound(task)) return undefined;
-  const many = layoutOf(execution, task, { parallel: true, total: type === 'parallel' ? total : 1 });
-  return 'problem' in many ? many.problem : undefined;
-}
-
 /** The types that the tasks before this one, in this job, have made. */
-const currentTypes = ({ job }: Execution, position: number) =>
+const currentTypes = ({ job }: JobContext, position: number) =>
   job.snapshot.tasks
     .slice(0, position)
     .reduce((types, { task }) => nextTypeFilters(types, task.output_types), job.type_filters);
 
+interface Selection {
+  urls: string[];
+  available: number;
+  /** What the images were to have, in words. */
+  wanted: string[];
+}
+
+const NO_SELECTION: Selection = { urls: [], available: 0, wanted: [] };
+
+function wantedInWords(
+  types: Record<string, boolean>,
+  attributes: Record<string, Scalar[]>,
+  statuses: readonly string[] | undefined,
+): string[] {
+  const flags = Object.entries(types).map(([type, value]) => `${type} = ${value}`);
+  const values = Object.entries(attributes).map(
+    ([name, list]) => `${name} is ${list.map((value) => shownValue(value)).join(' or ')}`,
+  );
+  return [
+    ...(flags.length > 0 ? [`the types ${flags.join(', ')}`] : []),
+    ...(values.length > 0 ? [`attributes where ${values.join(', ')}`] : []),
+    ...(statuses ? [`the status ${statuses.join(' or ')}`] : []),
+  ];
+}
+
+function noImages(name: string, { wanted }: Selection): string {
+  if (wanted.length === 0) return `${name} has nothing to do: the dataset has no images.`;
+  const asked = cutEnd(wanted.join(', and '), LONGEST_WANTED);
+  return `${name} has nothing to do: no image has ${asked}. Check the filters of the job and the types of the images.`;
+}
+
 /** The images for a task that takes images. */
-async function select(execution: Execution, trx: store.Trx, task: SnapshotTask, position: number) {
-  const { job } = execution;
+async function select(context: JobContext, trx: store.Trx, task: SnapshotTask, position: number): Promise<Selection> {
+  const { job } = context;
   const datasetId = job.dataset_id!;
   const { [STATUS_KEY]: statuses, ...attribute_filters } = job.attribute_filters;
   const type_filters = effectiveTypeFilters(
-    currentTypes(execution, position),
+    currentTypes(context, position),
     task.task.input_types,
     task.workflowtask.type_filters,
   );
@@ -110,49 +89,54 @@ async function select(execution: Execution, trx: store.Trx, task: SnapshotTask, 
     ofJob: statuses && job.id,
     status: firstOnly === null ? undefined : { workflowtask_id: task.workflowtask.id, statuses: firstOnly },
   });
-  return { urls, available: await countImages(trx, datasetId, { type_filters, attribute_filters: {} }) };
+  return {
+    urls,
+    available: await countImages(trx, datasetId, { type_filters, attribute_filters: {} }),
+    wanted: wantedInWords(type_filters, attribute_filters, firstOnly ?? statuses?.map(String)),
+  };
 }
 
-const refused = (message: string): store.RunFailure => ({ kind: 'task', message, num_images: 0 });
+const refused = (message: string): store.NewFailure => ({ kind: 'task', message });
 
 /** What is in the way of this task, before any unit of it exists. */
 async function obstacle(
-  execution: Execution,
+  context: JobContext,
   trx: store.Trx,
   task: SnapshotTask,
-  urls: string[],
-): Promise<store.RunFailure | undefined> {
-  const { job, limits } = execution;
+  { selection, layouts }: { selection: Selection; layouts: TaskLayouts },
+): Promise<store.NewFailure | undefined> {
+  const { job, limits } = context;
   const { name, type, input_types } = task.task;
-  if (!isConverter(task) && urls.length === 0) {
-    const message = `No image passes the filters, so that ${name} has nothing to do. Look at the filters of the job and the types that the task takes.`;
-    return { kind: 'no_images', message, num_images: 0 };
-  }
+  const { urls } = selection;
+  if (!isConverter(task) && urls.length === 0) return { kind: 'no_images', message: noImages(name, selection) };
   if (job.resource_id !== null && (await store.submissionsPrevented(trx, job.resource_id))) {
-    const message = `The resource "${job.resource_name}" takes no new work at present, so that the job ends before ${name}. Continue it later.`;
-    return { kind: 'submissions_off', message, num_images: 0 };
+    const message = `The resource "${job.resource_name}" takes no new work at present, so the job ended before ${name}. Continue it later.`;
+    return { kind: 'submissions_off', message };
   }
   const clash = contradiction(input_types, task.workflowtask.type_filters);
   if (clash !== undefined) {
     return refused(`${name} takes images with ${clash} = ${input_types[clash]}, its type filters say otherwise.`);
   }
-  const problem = layoutProblem(execution, task, urls.length);
+  const problem = layoutProblem(layouts, task, urls.length);
   if (problem !== undefined) return refused(problem);
   const tooMany = type === 'parallel' ? tooManyUnits(urls.length, limits.units) : undefined;
   return tooMany === undefined ? undefined : refused(tooMany);
 }
 
-function* unitsOf(execution: Execution, task: SnapshotTask, urls: string[]): Generator<store.NewUnit> {
-  const folder = taskFolder(execution, task);
+function* unitsOf(
+  folder: string,
+  task: SnapshotTask,
+  { urls, layouts }: { urls: string[]; layouts: TaskLayouts },
+): Generator<NewUnit> {
   if (task.task.type !== 'parallel') {
     const logfile = logPath(folder, SINGLE_STEM);
     yield { number: 0, is_init: isCompound(task), logfile, zarr_urls: isConverter(task) ? [] : urls };
     return;
   }
-  const layout = layoutOf(execution, task, { parallel: true, total: urls.length });
-  const batchSize = 'problem' in layout ? null : layout.batchSize;
+  const layout = layouts.many(urls.length);
+  const unitsPerPack = 'problem' in layout ? null : layout.unitsPerPack;
   for (const [number, url] of urls.entries()) {
-    const stem = unitStem({ number, batchSize, total: urls.length });
+    const stem = unitStem({ number, unitsPerPack, total: urls.length });
     yield { number, is_init: false, logfile: logPath(folder, stem), zarr_urls: [url] };
   }
 }
@@ -161,25 +145,26 @@ export interface PlannedRun {
   runId: number;
   /** It was settled before, or could not begin. */
   over: boolean;
+  layouts: TaskLayouts;
 }
 
 /** `position` counts the tasks of this job from 0. A task that was planned before is not planned again. */
-export const planTask = (execution: Execution, task: SnapshotTask, position: number): Promise<PlannedRun> =>
-  write(execution, async (trx) => {
-    const { job } = execution;
+export const planTask = (context: JobContext, task: SnapshotTask, position: number): Promise<PlannedRun> =>
+  write(context, async (trx) => {
+    const { job } = context;
     const task_index = task.workflowtask.order;
+    const layouts = layoutsOf(context, task);
     const before = await store.findRun(trx, job.id, task_index);
-    if (before) return { runId: before.id, over: before.status !== 'submitted' };
-    const { urls, available } = isConverter(task)
-      ? { urls: [], available: 0 }
-      : await select(execution, trx, task, position);
+    if (before) return { runId: before.id, over: before.status !== 'submitted', layouts };
+    const selection = isConverter(task) ? NO_SELECTION : await select(context, trx, task, position);
+    const { urls, available } = selection;
     const runId = await store.insertRun(trx, { job, task, task_index, num_available_images: available });
-    const failure = await obstacle(execution, trx, task, urls);
+    const failure = await obstacle(context, trx, task, { selection, layouts });
     if (failure) {
       await store.endRun(trx, runId, failure);
-      return { runId, over: true };
+      return { runId, over: true, layouts };
     }
     const cache = isConverter(task) ? null : { dataset_id: job.dataset_id!, workflowtask_id: task.workflowtask.id };
-    await store.insertUnits(trx, runId, unitsOf(execution, task, urls), cache);
-    return { runId, over: false };
+    await insertUnits(trx, runId, unitsOf(taskFolder(context, task), task, { urls, layouts }), cache);
+    return { runId, over: false, layouts };
   });

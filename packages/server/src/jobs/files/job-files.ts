@@ -1,19 +1,19 @@
 /** What the rest of the service reads of the files of a job. */
 import type { Streamed } from '../../http/index.ts';
 import { archiveBytes, download } from './download.ts';
-import { type JobPlace, logOf, readLog, workflowLogFrom } from './logs.ts';
+import { type JobFolder, logOf, readLog, workflowLogFrom } from './logs.ts';
 
 export interface JobFiles {
   /** A log by its path; undefined when neither folder nor zip has it. Long ones in part. */
-  readLog(job: JobPlace, logfile: string): Promise<string | undefined>;
+  readLog(job: JobFolder, logfile: string): Promise<string | undefined>;
   /** A log that comes from somewhere else, in the same form. */
   logText(content: AsyncIterable<Buffer>): Promise<string>;
-  workflowLog(job: JobPlace): Promise<string | null>;
+  workflowLog(job: JobFolder): Promise<string | null>;
   /** What was added since an offset in bytes, and the offset to ask for next. */
-  workflowLogFrom(job: JobPlace, offsetBytes: number): Promise<{ offset: number; text: string }>;
+  workflowLogFrom(job: JobFolder, offsetBytes: number): Promise<{ offset: number; text: string }>;
   /** The size of the zip; null when there is none. */
-  archiveBytes(job: JobPlace): Promise<number | null>;
-  download(job: JobPlace): Promise<Streamed>;
+  archiveBytes(job: JobFolder): Promise<number | null>;
+  download(job: JobFolder): Promise<Streamed>;
 }
 
 export const jobFiles: JobFiles = {

@@ -11,14 +11,19 @@ export const LOG_TAIL_BYTES = 4 * 1024 * 1024;
 /** At most this much new text is given at a time; the next call goes on there. */
 export const LOG_STEP_BYTES = 1024 * 1024;
 
-export interface JobPlace {
+export interface JobFolder {
   working_dir: string | null;
 }
 
+/** The folder of a job; null without one. An imported job may name what is no folder of a job: it is not opened. */
+export const folderOf = ({ working_dir }: JobFolder): string | null =>
+  working_dir !== null && isAbsolute(working_dir) && resolve(working_dir) !== sep ? working_dir : null;
+
 /** Where a log of a job is: the folder, and the path in it. Undefined: not in the folder. */
-function placeOf(job: JobPlace, logfile: string): { folder: string; name: string } | undefined {
-  if (job.working_dir === null) return undefined;
-  const folder = resolve(job.working_dir);
+function locationOf(job: JobFolder, logfile: string): { folder: string; name: string } | undefined {
+  const path = folderOf(job);
+  if (path === null) return undefined;
+  const folder = resolve(path);
   const name = relative(folder, resolve(folder, logfile));
   if (name === '' || name === '..' || name.startsWith(`..${sep}`) || isAbsolute(name)) return undefined;
   return { folder, name };
@@ -26,21 +31,27 @@ function placeOf(job: JobPlace, logfile: string): { folder: string; name: string
 
 /** Hands the log to `ofFile` or, when the folder does not have it, its bytes in the zip to `ofZip`. */
 async function withLog<T>(
-  job: JobPlace,
+  job: JobFolder,
   logfile: string,
   ofFile: (file: OpenFile) => Promise<T>,
   ofZip: (content: AsyncIterable<Buffer>) => Promise<T>,
 ): Promise<T | undefined> {
-  const place = placeOf(job, logfile);
-  if (!place) return undefined;
-  const file = await (await openerInside(place.folder))(place.name);
-  if (file) return ofFile(file).finally(() => file.handle.close());
+  const location = locationOf(job, logfile);
+  if (!location) return undefined;
+  const file = await (await openerInside(location.folder))(location.name);
+  if (file) {
+    try {
+      return await ofFile(file);
+    } finally {
+      await file.handle.close();
+    }
+  }
 
-  const zip = await openZip(`${place.folder}.zip`);
+  const zip = await openZip(`${location.folder}.zip`);
   if (!zip) return undefined;
   try {
     for await (const member of zip.members) {
-      if (member.name === place.name) return await ofZip(await member.content());
+      if (member.name === location.name) return await ofZip(await member.content());
     }
     return undefined;
   } finally {
@@ -52,7 +63,7 @@ async function withLog<T>(
  * The text of a log; undefined when it is neither in the folder nor in the zip of the job. Bytes that are not UTF-8 become
  * replacement characters. What is there but cannot be read is an error.
  */
-export async function readLog(job: JobPlace, logfile: string): Promise<string | undefined> {
+export async function readLog(job: JobFolder, logfile: string): Promise<string | undefined> {
   const ends = await withLog(job, logfile, endsOfFile, endsOfStream);
   return ends && textOf(ends);
 }
@@ -119,7 +130,7 @@ function characterStart(bytes: Buffer): number {
  * What was added to `workflow.log` since `offset` bytes, without the beginning of a character that is not complete yet, and
  * the offset to ask for next. At most `LOG_STEP_BYTES` at a time.
  */
-export async function workflowLogFrom(job: JobPlace, offset: number): Promise<{ offset: number; text: string }> {
+export async function workflowLogFrom(job: JobFolder, offset: number): Promise<{ offset: number; text: string }> {
   const start = Math.max(0, Math.trunc(offset) || 0);
   const end = start + LOG_STEP_BYTES;
   const added = await withLog(

@@ -3,7 +3,7 @@ import { jobs } from '@service/contract';
 
 import type { Api } from '../../http/index.ts';
 import type { Queue } from '../../queue/index.ts';
-import type { Clusters } from '../../runners/index.ts';
+import type { Clusters } from '../../slurm/index.ts';
 import { adminStopJob, type ControlParts, labelJob, stopJob } from '../control.ts';
 import { submitJob } from '../submit.ts';
 

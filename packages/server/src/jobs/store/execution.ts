@@ -2,18 +2,19 @@
  * The SQL of running jobs. Everything is safe to do twice: after a crash, or a connection that broke at the wrong moment,
  * the same step is taken again.
  */
-import { sql, type Transaction } from 'kysely';
+import { sql } from 'kysely';
 
 import type { Cause, HistoryStatus, ImageStatus, JobFailure, JobStatus, Scalar } from '@service/contract';
+import { ServiceError } from '@service/contract/errors';
 
-import type { Database, Tables } from '../../db/index.ts';
+import type { Database } from '../../db/index.ts';
 import type { Lease } from '../../queue/index.ts';
 import type { Snapshot, SnapshotTask } from '../snapshot.ts';
+import { failUnits, type Trx } from './units.ts';
 
-export type Trx = Transaction<Tables>;
-const BATCH = 5000;
+export type { Trx } from './units.ts';
 
-export interface JobAtWork {
+export interface RunningJob {
   id: number;
   status: JobStatus;
   workflow_id: number | null;
@@ -38,8 +39,8 @@ export interface JobAtWork {
   snapshot: Snapshot;
 }
 
-export async function findJobAtWork(db: Database, jobId: number): Promise<JobAtWork | undefined> {
-  const { rows } = await sql<JobAtWork>`
+export async function findRunningJob(db: Database, jobId: number): Promise<RunningJob | undefined> {
+  const { rows } = await sql<RunningJob>`
     select jobs.id, jobs.status, jobs.workflow_id, jobs.workflow_dump ->> 'name' as workflow_name, jobs.dataset_id,
       jobs.user_id, jobs.user_email, projects.resource_id, resources.name as resource_name, profiles.name as profile_name,
       jobs.working_dir, jobs.working_dir_user, jobs.service_folder, jobs.slurm_account, jobs.worker_init, jobs.first_task_index, jobs.last_task_index, jobs.attribute_filters,
@@ -53,10 +54,29 @@ export async function findJobAtWork(db: Database, jobId: number): Promise<JobAtW
   return rows[0];
 }
 
-/** The work belongs to another process now. */
-export class LeaseLost extends Error {}
+/** The job belongs to another process now. */
+export class LeaseLost extends ServiceError {
+  readonly kind = 'lease-lost';
+  readonly jobId: number;
+
+  constructor(jobId: number) {
+    super(`Job ${jobId} belongs to another process now`);
+    this.jobId = jobId;
+  }
+}
+
 /** Somebody ended the job by hand. */
-export class JobIsOver extends Error {}
+export class JobIsOver extends ServiceError {
+  readonly kind = 'job-is-over';
+  readonly jobId: number;
+  readonly status: JobStatus;
+
+  constructor(jobId: number, status: JobStatus) {
+    super(`Job ${jobId} is ${status} already`);
+    this.jobId = jobId;
+    this.status = status;
+  }
+}
 
 /**
  * A transaction that only takes effect while the job is ours and not over. It holds the job's row, so that a stop or a label
@@ -73,8 +93,8 @@ export const fenced = <T>(
       where jobs.id = ${jobId} and work.id = ${lease.id} and work.leased_by = ${lease.holder}
       for update of jobs for share of work`.execute(trx);
     const row = rows[0];
-    if (!row) throw new LeaseLost();
-    if (row.status !== 'submitted') throw new JobIsOver();
+    if (!row) throw new LeaseLost(jobId);
+    if (row.status !== 'submitted') throw new JobIsOver(jobId, row.status);
     return work(trx);
   });
 
@@ -86,15 +106,14 @@ export async function jobsToStop(db: Database, ids: number[]): Promise<number[]>
   return rows.map((row) => row.id);
 }
 
-/** The tasks of a job that are done, by their place in the workflow. */
-export async function tasksDone(db: Database, jobId: number): Promise<Set<number>> {
+/** How the tasks of a job that have begun stand, by their place in the workflow. */
+export async function tasksBegun(db: Database, jobId: number): Promise<Map<number | null, HistoryStatus>> {
   const rows = await db
     .selectFrom('history_runs')
-    .select('task_index')
+    .select(['task_index', 'status'])
     .where('job_id', '=', jobId)
-    .where('status', '=', 'done')
     .execute();
-  return new Set(rows.flatMap((row) => row.task_index ?? []));
+  return new Map(rows.map((row) => [row.task_index, row.status]));
 }
 
 export interface FailedUnit {
@@ -125,17 +144,6 @@ export async function failureOfRun(
   return { failure: run?.failure ?? null, unit };
 }
 
-export async function hasUnits(trx: Trx, runId: number, isInit: boolean): Promise<boolean> {
-  const row = await trx
-    .selectFrom('history_units')
-    .select('id')
-    .where('history_run_id', '=', runId)
-    .where('is_init', '=', isInit)
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
 export const findRun = (
   trx: Trx,
   jobId: number,
@@ -156,7 +164,7 @@ export async function isOpen(trx: Trx, runId: number): Promise<boolean> {
 
 export async function insertRun(
   trx: Trx,
-  run: { job: JobAtWork; task: SnapshotTask; task_index: number; num_available_images: number },
+  run: { job: RunningJob; task: SnapshotTask; task_index: number; num_available_images: number },
 ): Promise<number> {
   const { workflowtask, task, task_group } = run.task;
   const { rows } = await sql<{ id: number }>`
@@ -169,152 +177,32 @@ export async function insertRun(
   return rows[0]!.id;
 }
 
-export interface NewUnit {
-  number: number;
-  is_init: boolean;
-  logfile: string;
-  zarr_urls: string[];
+/** Its images are counted when the run ends. */
+export type NewFailure = Pick<JobFailure, 'kind' | 'message' | 'zarr_url'>;
+export type RunFailure = Omit<JobFailure, 'workflowtask_id'>;
+
+/** The images of a compound task are those of its first unit: the others may be made for anything. */
+async function countFailedImages(trx: Trx, runId: number): Promise<number> {
+  const { rows } = await sql<{ num: number }>`
+    select coalesce(sum(cardinality(zarr_urls)), 0)::int as num from history_units
+    where history_run_id = ${runId} and status = 'failed'
+      and is_init = exists (select from history_units where history_run_id = ${runId} and is_init)`.execute(trx);
+  return rows[0]!.num;
 }
 
-function* inPieces<T>(items: Iterable<T>): Generator<T[]> {
-  let piece: T[] = [];
-  for (const item of items) {
-    if (piece.push(item) < BATCH) continue;
-    yield piece;
-    piece = [];
-  }
-  if (piece.length > 0) yield piece;
-}
+/** `zarr_url` is null where no single image can be named. */
+const describeFailure = async (trx: Trx, runId: number, failure: NewFailure): Promise<RunFailure> => ({
+  zarr_url: null,
+  ...failure,
+  num_images: await countFailedImages(trx, runId),
+});
 
-/** Units with one statement for thousands; those with images become what the images' status points to. */
-export async function insertUnits(
-  trx: Trx,
-  runId: number,
-  units: Iterable<NewUnit>,
-  cache: { dataset_id: number; workflowtask_id: number } | null,
-): Promise<void> {
-  for (const rows of inPieces(units)) {
-    await sql`
-      insert into history_units (history_run_id, logfile, status, zarr_urls, number, is_init)
-      select ${runId}, unit.logfile, 'submitted', unit.zarr_urls, unit.number, unit.is_init
-      from json_to_recordset(${JSON.stringify(rows)}::json)
-        as unit (number int, is_init boolean, logfile text, zarr_urls text[])
-      order by unit.number`.execute(trx);
-  }
-  if (cache === null) return;
-  await sql`
-    insert into history_image_cache (dataset_id, workflowtask_id, zarr_url, latest_history_unit_id)
-    select ${cache.dataset_id}, workflow_tasks.id, image.zarr_url, unit.id
-    from workflow_tasks, history_units unit, unnest(unit.zarr_urls) as image (zarr_url)
-    where workflow_tasks.id = ${cache.workflowtask_id} and unit.history_run_id = ${runId}
-    on conflict (dataset_id, zarr_url, workflowtask_id)
-      do update set latest_history_unit_id = excluded.latest_history_unit_id`.execute(trx);
-}
-
-export interface PlannedRow {
-  number: number;
-  zarr_urls: string[];
-  ended: boolean;
-}
-
-/** The units of a phase as they were planned, in order. */
-export async function unitsOfPhase(db: Database, runId: number, isInit: boolean): Promise<PlannedRow[]> {
-  const { rows } = await sql<PlannedRow>`
-    select number, zarr_urls, timestamp_ended is not null as ended from history_units
-    where history_run_id = ${runId} and is_init = ${isInit} order by number`.execute(db);
-  return rows;
-}
-
-/** What is left out stays as it is, or is nothing. Times are seconds since 1970. */
-export interface UnitNews {
-  number: number;
-  status?: HistoryStatus | undefined;
-  started?: number;
-  ended?: number;
-  exit_code?: number | null;
-  signal?: number | null;
-  cause?: Cause | undefined;
-  message?: string | undefined;
-  warnings?: number;
-  cpu?: number;
-  memory?: number | null;
-  /** On a cluster. */
-  node?: string | null | undefined;
-  scheduler_job?: number | null | undefined;
-  memory_limit?: number | null | undefined;
-}
-
-export async function recordUnits(
-  trx: Trx,
-  jobId: number,
-  runId: number,
-  isInit: boolean,
-  news: UnitNews[],
-): Promise<void> {
-  for (let start = 0; start < news.length; start += BATCH) {
-    await sql`
-      update history_units unit set
-        status = coalesce(news.status, unit.status),
-        timestamp_started = coalesce(to_timestamp(news.started), unit.timestamp_started),
-        timestamp_ended = coalesce(to_timestamp(news.ended), unit.timestamp_ended),
-        exit_code = news.exit_code, signal = news.signal, cause = news.cause, message = news.message,
-        num_warnings = coalesce(news.warnings, 0), has_warnings = coalesce(news.warnings, 0) > 0, cpu_seconds = news.cpu,
-        peak_memory_bytes = news.memory, node = coalesce(news.node, unit.node),
-        scheduler_job_id = coalesce(news.scheduler_job, unit.scheduler_job_id),
-        memory_limit_bytes = coalesce(news.memory_limit, unit.memory_limit_bytes)
-      from json_to_recordset(${JSON.stringify(news.slice(start, start + BATCH))}::json) as news (
-        number int, status text, started float8, ended float8, exit_code int, signal int, cause text, message text,
-        warnings int, cpu float8, memory bigint, node text, scheduler_job int, memory_limit bigint)
-      where unit.history_run_id = ${runId} and unit.is_init = ${isInit} and unit.number = news.number`.execute(trx);
-  }
-  const first = news.reduce((least, { started }) => Math.min(least, started ?? Infinity), Infinity);
-  if (first === Infinity) return;
-  await sql`
-    update jobs set timestamp_first_unit = to_timestamp(${first})
-    where id = ${jobId} and timestamp_first_unit is null`.execute(trx);
-}
-
-/** Units that have not ended. With `all`, those whose status was to follow later have failed too. */
-export async function failUnits(
-  trx: Trx,
-  runId: number,
-  { cause, message }: { cause: Cause; message: string },
-  all = false,
-): Promise<void> {
-  await sql`
-    update history_units set status = 'failed',
-      cause = case when timestamp_ended is null then ${cause} else cause end,
-      message = case when timestamp_ended is null then ${message} else message end,
-      timestamp_ended = coalesce(timestamp_ended, clock_timestamp())
-    where history_run_id = ${runId} and status = 'submitted' and (${all} or timestamp_ended is null)`.execute(trx);
-}
-
-/** Every unit of the run gets this status, whatever it had. */
-export async function settleUnits(trx: Trx, runId: number, status: 'done' | 'failed'): Promise<void> {
-  await trx
-    .updateTable('history_units')
-    .set({ status })
-    .where('history_run_id', '=', runId)
-    .where('status', '<>', status)
-    .execute();
-}
-
-/** Outputs that do not fit together: no unit can be said to have done its work. */
-export async function failAllUnits(trx: Trx, runId: number, message: string): Promise<void> {
-  await sql`
-    update history_units set status = 'failed', cause = coalesce(cause, 'output'), message = coalesce(message, ${message}),
-      timestamp_ended = coalesce(timestamp_ended, clock_timestamp())
-    where history_run_id = ${runId}`.execute(trx);
-}
-
-export type RunFailure = Pick<JobFailure, 'kind' | 'message' | 'num_images'>;
-
-export async function endRun(trx: Trx, runId: number, failure: RunFailure | null, numNewImages = 0): Promise<void> {
+export async function endRun(trx: Trx, runId: number, failure: NewFailure | null, numNewImages = 0): Promise<void> {
   await trx
     .updateTable('history_runs')
     .set({
       status: failure ? 'failed' : 'done',
-      failure: failure && JSON.stringify(failure),
+      failure: failure && JSON.stringify(await describeFailure(trx, runId, failure)),
       num_new_images: numNewImages,
       timestamp_ended: sql<string>`clock_timestamp()`,
     })
@@ -333,6 +221,24 @@ export async function insertAccounting(
     .execute();
 }
 
+/** When Python began to import for the units of a run; the first time counts. */
+export async function recordImports(trx: Trx, runId: number, time: number): Promise<void> {
+  await sql`
+    update history_runs set timestamp_imports = to_timestamp(${time})
+    where id = ${runId} and timestamp_imports is null`.execute(trx);
+}
+
+/** A defect while the units ran: what has no outcome of its own has failed. */
+export async function failRun(
+  trx: Trx,
+  { runId, user_id, message }: { runId: number; user_id: number | null; message: string },
+): Promise<void> {
+  if (!(await isOpen(trx, runId))) return;
+  await failUnits(trx, runId, { cause: 'start', message }, true);
+  await endRun(trx, runId, { kind: 'internal', message });
+  await insertAccounting(trx, { user_id, num_tasks: 0, num_new_images: 0 });
+}
+
 /** What the scheduler's jobs of the task that ran last complained about. */
 export async function setExecutorError(trx: Trx, jobId: number, text: string | null): Promise<void> {
   await trx.updateTable('jobs').set({ executor_error_log: text }).where('id', '=', jobId).execute();
@@ -341,7 +247,7 @@ export async function setExecutorError(trx: Trx, jobId: number, text: string | n
 /** One record for a phase of a run; written again when more is submitted. */
 export async function recordSchedulerJobs(
   trx: Trx,
-  { job, runId, isInit, ids }: { job: JobAtWork; runId: number; isInit: boolean; ids: number[] },
+  { job, runId, isInit, ids }: { job: RunningJob; runId: number; isInit: boolean; ids: number[] },
 ): Promise<void> {
   if (job.user_id === null) return;
   await sql`

@@ -1,5 +1,5 @@
 /** The SQL of history: runs, units, and where the logs of units lie. */
-import type { HistoryRun, HistoryStatus, HistoryUnit, JobStatus, PageRequest } from '@service/contract';
+import type { HistoryRun, HistoryStatus, HistoryUnit, JobStatus, PageRequest, TaskOfImage } from '@service/contract';
 import { sql } from 'kysely';
 
 import { pageOf, rowsOf } from '../../db/index.ts';
@@ -132,3 +132,40 @@ export const latestUnitOfImage = (
     .where('cache.workflowtask_id', '=', workflowtask_id)
     .where('cache.zarr_url', '=', zarr_url)
     .executeTakeFirst();
+
+/** What tasks did with some images, and what converters did for the dataset, oldest first. */
+export interface DeedOfTask extends TaskOfImage {
+  /** Null for converters, which have no image to begin with. */
+  zarr_url: string | null;
+  output_types: Record<string, boolean>;
+}
+
+export async function deedsOfTasks(
+  db: Executor,
+  datasetId: number,
+  zarrUrls: readonly string[],
+): Promise<DeedOfTask[]> {
+  const { rows } = await sql<DeedOfTask>`
+    with deeds as (
+      select cache.zarr_url, unit.history_run_id, unit.status, unit.timestamp_ended
+      from history_image_cache cache
+      join history_units unit on unit.id = cache.latest_history_unit_id
+      where cache.dataset_id = ${datasetId} and cache.zarr_url = any(${zarrUrls})
+      union all
+      select null, run.id, run.status, run.timestamp_ended
+      from history_runs run
+      -- where nobody counted, one that is done made some
+      where run.dataset_id = ${datasetId}
+        and (run.num_new_images > 0 or run.num_new_images is null and run.status = 'done')
+        and coalesce(run.workflowtask_dump ->> 'task_type', run.workflowtask_dump -> 'task' ->> 'type') like 'converter%'
+    )
+    select deed.zarr_url, deed.status, deed.timestamp_ended, run.id as history_run_id, run.job_id, run.workflowtask_id,
+           run.task_index, run.workflowtask_dump -> 'args_parallel' as args_parallel,
+           run.workflowtask_dump -> 'args_non_parallel' as args_non_parallel,
+           coalesce(run.workflowtask_dump ->> 'alias', run.workflowtask_dump -> 'task' ->> 'name', '') as name,
+           run.workflowtask_dump -> 'task' ->> 'version' as version,
+           coalesce(run.workflowtask_dump -> 'task' -> 'output_types', '{}') as output_types
+    from deeds deed join history_runs run on run.id = deed.history_run_id
+    order by run.timestamp_started, run.id`.execute(db);
+  return rows;
+}

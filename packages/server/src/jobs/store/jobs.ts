@@ -127,7 +127,8 @@ export async function listJobs(
   filter: JobFilter,
   { log, limit }: { log: boolean; limit: number | null },
 ): Promise<Job[]> {
-  const rows = await newestFirst(db, filter, log).limit(limit).execute();
+  const all = newestFirst(db, filter, log);
+  const rows = await (limit === null ? all : all.limit(limit)).execute();
   return rows.map(asJob);
 }
 

@@ -9,7 +9,7 @@ import type { Cause, HistoryStatus } from '@service/contract';
 import type { Executor } from './jobs.ts';
 
 /** A workflow and the dataset it runs on. */
-export interface Place {
+export interface WorkflowOnDataset {
   workflow_id: number;
   dataset_id: number;
 }
@@ -28,34 +28,40 @@ export interface RunRow {
   status: HistoryStatus;
   timestamp_started: string;
   timestamp_ended: string | null;
+  has_imports: boolean;
   num_available_images: number;
-  num_new_images: number;
+  num_new_images: number | null;
 }
 
-type Row = TaskRow & { run: RunRow | null };
+export type TaskWithRun = TaskRow & { run: RunRow | null };
 
-const placesOf = (places: Place[]) => sql`unnest(
-  ${places.map((place) => place.workflow_id)}::int[], ${places.map((place) => place.dataset_id)}::int[]
-) with ordinality as place (workflow_id, dataset_id, number)`;
+const pairsOf = (pairs: WorkflowOnDataset[]) => sql`unnest(
+  ${pairs.map((pair) => pair.workflow_id)}::int[], ${pairs.map((pair) => pair.dataset_id)}::int[]
+) with ordinality as pair (workflow_id, dataset_id, number)`;
 
 /** Every task in the order of its workflow, with its latest run on the dataset. `only` names the tasks to look at. */
-export async function tasksWithLatestRuns(db: Executor, places: Place[], only?: number[]): Promise<Row[]> {
+export async function tasksWithLatestRuns(
+  db: Executor,
+  pairs: WorkflowOnDataset[],
+  only?: number[],
+): Promise<TaskWithRun[]> {
   type Flat = TaskRow & { run_id: number | null } & Omit<RunRow, 'id'>;
   const { rows } = await sql<Flat>`
-    select place.workflow_id, place.dataset_id, task.id as workflowtask_id, awaiting.id as awaited_by,
+    select pair.workflow_id, pair.dataset_id, task.id as workflowtask_id, awaiting.id as awaited_by,
            run.id as run_id, run.job_id, run.status, run.timestamp_started, run.timestamp_ended,
+           run.timestamp_imports is not null as has_imports,
            run.num_available_images, run.num_new_images
-    from ${placesOf(places)}
-    join workflow_tasks task on task.workflow_id = place.workflow_id
-    left join jobs awaiting on awaiting.dataset_id = place.dataset_id and awaiting.workflow_id = place.workflow_id
+    from ${pairsOf(pairs)}
+    join workflow_tasks task on task.workflow_id = pair.workflow_id
+    left join jobs awaiting on awaiting.dataset_id = pair.dataset_id and awaiting.workflow_id = pair.workflow_id
       and awaiting.status = 'submitted' and task."order" between awaiting.first_task_index and awaiting.last_task_index
     left join lateral (
       select * from history_runs
-      where dataset_id = place.dataset_id and workflowtask_id = task.id
+      where dataset_id = pair.dataset_id and workflowtask_id = task.id
       order by timestamp_started desc, id desc limit 1
     ) run on true
     where ${only === undefined ? sql`true` : sql`task.id = any(${only}::int[])`}
-    order by place.number, task."order"`.execute(db);
+    order by pair.number, task."order"`.execute(db);
   return rows.map(({ workflow_id, dataset_id, workflowtask_id, awaited_by, run_id, ...run }) => ({
     workflow_id,
     dataset_id,

@@ -14,7 +14,11 @@ export async function runsOfJob(db: Executor, jobId: number): Promise<TaskOfTime
            coalesce(run.workflowtask_dump -> 'task' ->> 'name', '') as name,
            run.workflowtask_dump ->> 'alias' as alias,
            run.id as history_run_id, run.status, run.timestamp_started, run.timestamp_ended, run.num_available_images,
-           counted.*, unit.*, run.num_new_images
+           counted.*, unit.*, run.num_new_images,
+           run.status = 'submitted' and run.timestamp_imports is not null and not exists (
+             select from history_unit_counts
+             where history_run_id = run.id and not is_init and state <> 'waiting' and num_units > 0
+           ) as is_starting
     from history_runs run
     cross join lateral (
       select coalesce(sum(num_units), 0) as num_units,

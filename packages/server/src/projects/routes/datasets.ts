@@ -4,7 +4,6 @@ import { projects } from '@service/contract';
 import type { Database } from '../../db/index.ts';
 import { packBulk, packImport } from '../../engine/image-rows.ts';
 import type { Api } from '../../http/index.ts';
-import { openProject } from '../access.ts';
 import * as datasets from '../datasets.ts';
 import * as checks from '../image-checks.ts';
 import * as images from '../images.ts';
@@ -16,10 +15,7 @@ export function datasetRoutes(api: Api, { db, unlimited }: { db: Database; unlim
     const { total, items } = await store.pageOfDatasets(db, user.id, query, query);
     return { current_page: query.page, page_size: query.page_size ?? total, total_count: total, items };
   });
-  api.serve(projects.listDatasets, async ({ user, params }) => {
-    const { project } = await openProject(db, user, params.project_id, 'r');
-    return store.listDatasets(db, project);
-  });
+  api.serve(projects.listDatasets, ({ user, params }) => datasets.listDatasets(db, user, params.project_id));
   api.serve(projects.createDataset, ({ user, params, body }) =>
     datasets.createDataset(db, user, params.project_id, body),
   );

@@ -15,10 +15,10 @@ export function templateRoutes(api: Api, { db, defaultGroup }: ProjectParts): vo
     templates.importTemplate(db, user, query.user_group_id, body),
   );
   api.serve(operations.getTemplate, ({ user, params }) => templates.readTemplate(db, user, params.template_id));
-  api.serve(operations.updateTemplate, ({ user, params, body }) =>
-    templates.updateTemplate(db, user, params.template_id, body),
+  api.serve(operations.updateTemplate, ({ by, params, body }) =>
+    templates.updateTemplate(db, by, params.template_id, body),
   );
-  api.serve(operations.deleteTemplate, ({ user, params }) => templates.deleteTemplate(db, user, params.template_id));
+  api.serve(operations.deleteTemplate, ({ by, params }) => templates.deleteTemplate(db, by, params.template_id));
   api.serve(operations.exportTemplate, ({ user, params }) => templates.exportTemplate(db, user, params.template_id));
   api.serve(operations.importWorkflowFromTemplate, ({ user, params, query, body }) =>
     templates.workflowFromTemplate(db, user, { ...params, ...query }, body, defaultGroup),

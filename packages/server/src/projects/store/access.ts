@@ -14,14 +14,16 @@ export interface OpenProject {
   owner_id: number;
 }
 
-interface Found extends OpenProject {
+export interface Found extends OpenProject {
   /** Null without a link, or while the invitation is not accepted. */
   granted: Permissions | null;
 }
 
-const linkOf = (db: Executor, userId: number) =>
+/** For statements that find something of a project together with what decides whether the caller may see it. */
+export const projectFor = (db: Executor, userId: number, projectId: number) =>
   db
     .selectFrom('projects')
+    .where('projects.id', '=', projectId)
     .innerJoin('users as owner', 'owner.id', 'projects.owner_id')
     .leftJoin('project_links as link', (join) =>
       join
@@ -42,16 +44,23 @@ const linkOf = (db: Executor, userId: number) =>
       'link.permissions',
     ]);
 
-type Row = Awaited<ReturnType<ReturnType<typeof linkOf>['executeTakeFirstOrThrow']>>;
+type Row = Awaited<ReturnType<ReturnType<typeof projectFor>['executeTakeFirstOrThrow']>>;
 
-function found({ resource_id, owner_id, permissions, is_owner, ...row }: Row): Found {
-  const project = { ...row, is_owner: is_owner ?? false, permissions: permissions ?? 'r' };
+/** The project of a row that has more. */
+export function foundProject(row: Row): Found {
+  const { id, name, description, is_starred, timestamp_created, owner_email } = row;
+  const { resource_id, owner_id, permissions, is_owner } = row;
+  const project = {
+    ...{ id, name, description, is_starred, timestamp_created, owner_email },
+    is_owner: is_owner ?? false,
+    permissions: permissions ?? 'r',
+  };
   return { project, resource_id, owner_id, granted: permissions };
 }
 
 export async function findProject(db: Executor, userId: number, projectId: number): Promise<Found | undefined> {
-  const row = await linkOf(db, userId).where('projects.id', '=', projectId).executeTakeFirst();
-  return row && found(row);
+  const row = await projectFor(db, userId, projectId).executeTakeFirst();
+  return row && foundProject(row);
 }
 
 /** Locks the project until the transaction ends, so that nothing it rests on changes meanwhile. Gives back its name. */

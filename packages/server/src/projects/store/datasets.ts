@@ -4,7 +4,7 @@ import { type ExpressionBuilder, sql, type Transaction } from 'kysely';
 import type { Dataset, PageRequest, Project } from '@service/contract';
 
 import { contains, type Tables } from '../../db/index.ts';
-import type { Executor } from './access.ts';
+import { type Executor, type Found, foundProject, projectFor } from './access.ts';
 
 const plates = (eb: ExpressionBuilder<Tables, 'datasets'>) =>
   eb
@@ -35,14 +35,74 @@ const inProject = (row: Row, project: Project): Dataset => ({
   num_plates: row.num_plates ?? 0,
 });
 
-export async function listDatasets(db: Executor, project: Project): Promise<Dataset[]> {
-  const rows = await selectDatasets(db)
-    .where('project_id', '=', project.id)
-    .orderBy('is_starred', 'desc')
-    .orderBy('name')
-    .orderBy('id')
-    .execute();
-  return rows.map((row) => inProject(row, project));
+/** Datasets beside the project that they are in: one row without a dataset where there is none. */
+const withProject = (db: Executor, userId: number, projectId: number, datasetId?: number) =>
+  projectFor(db, userId, projectId)
+    .leftJoin('datasets', (join) => {
+      const all = join.onRef('datasets.project_id', '=', 'projects.id');
+      return datasetId === undefined ? all : all.on('datasets.id', '=', datasetId);
+    })
+    .select([
+      'datasets.id as dataset_id',
+      'datasets.name as dataset_name',
+      'datasets.timestamp_created as dataset_timestamp_created',
+      'datasets.is_starred as dataset_is_starred',
+      'datasets.zarr_dir',
+      'datasets.num_images',
+    ])
+    .select((eb) => plates(eb as ExpressionBuilder<Tables, 'datasets'>));
+
+type WithProject = Awaited<ReturnType<ReturnType<typeof withProject>['executeTakeFirstOrThrow']>>;
+
+const datasetOf = (row: WithProject, project: Project): Dataset[] =>
+  row.dataset_id === null
+    ? []
+    : [
+        {
+          id: row.dataset_id,
+          name: row.dataset_name!,
+          project_id: project.id,
+          timestamp_created: row.dataset_timestamp_created!,
+          zarr_dir: row.zarr_dir!,
+          is_starred: row.dataset_is_starred!,
+          image_count: row.num_images!,
+          num_plates: row.num_plates ?? 0,
+          project,
+        },
+      ];
+
+interface FoundDatasets {
+  project: Found;
+  datasets: Dataset[];
+}
+
+function foundDatasets(rows: WithProject[]): FoundDatasets | undefined {
+  if (rows.length === 0) return undefined;
+  const project = foundProject(rows[0]!);
+  return { project, datasets: rows.flatMap((row) => datasetOf(row, project.project)) };
+}
+
+/** A project for a caller, with all of its datasets. */
+export const findProjectAndDatasets = async (
+  db: Executor,
+  userId: number,
+  projectId: number,
+): Promise<FoundDatasets | undefined> =>
+  foundDatasets(
+    await withProject(db, userId, projectId)
+      .orderBy('datasets.is_starred', 'desc')
+      .orderBy('datasets.name')
+      .orderBy('datasets.id')
+      .execute(),
+  );
+
+/** A project for a caller, with one of its datasets if it is there. */
+export async function findProjectAndDataset(
+  db: Executor,
+  userId: number,
+  { projectId, datasetId }: { projectId: number; datasetId: number },
+): Promise<FoundDatasets | undefined> {
+  return foundDatasets(await withProject(db, userId, projectId, datasetId).execute());
 }
 
 export async function findDataset(db: Executor, project: Project, datasetId: number): Promise<Dataset | undefined> {

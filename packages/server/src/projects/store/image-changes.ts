@@ -8,10 +8,11 @@ import { sql, type Transaction } from 'kysely';
 import type { Image, ImageFilters, ImageStatus } from '@service/contract';
 
 import type { Tables } from '../../db/index.ts';
-import { conditions, insertImages, statusOf } from './images.ts';
+import { imageRows } from '../../engine/image-rows.ts';
+import type { Executor } from './access.ts';
+import { conditions, insertImages, statusOf, tagsOf } from './images.ts';
 
 type Trx = Transaction<Tables>;
-const BATCH = 5000;
 
 /** Writers of images have one dataset for themselves; false when it is gone. Rows that only refer to it need not wait. */
 export async function holdDataset(trx: Trx, datasetId: number): Promise<boolean> {
@@ -72,7 +73,7 @@ export async function changeRemembered(trx: Trx, jobId: number, more: string[], 
     on conflict do nothing`.execute(trx);
 }
 
-export async function imagesByUrl(trx: Trx, datasetId: number, urls: string[]): Promise<Map<string, Image>> {
+export async function imagesByUrl(trx: Executor, datasetId: number, urls: string[]): Promise<Map<string, Image>> {
   const { rows } = await sql<Image>`
     select zarr_url, origin, attributes, types from images
     where dataset_id = ${datasetId} and zarr_url = any(${urls})`.execute(trx);
@@ -85,6 +86,50 @@ export interface ListChanges {
   removed: string[];
 }
 
+/**
+ * Gives images these types, with one statement for all of them. The dataset must be held. False when some of the images are
+ * not there.
+ */
+export async function setTypes(
+  trx: Trx,
+  datasetId: number,
+  urls: string[],
+  types: Record<string, boolean>,
+): Promise<boolean> {
+  let tags = sql`tags`;
+  for (const [key, value] of Object.entries(types)) {
+    const tag = sql`image_type_tag(${datasetId}, ${key}, true)`;
+    tags = sql`array_remove(${tags}, ${tag})`;
+    if (value) tags = sql`array_append(${tags}, ${tag})`;
+  }
+  const json = JSON.stringify(types);
+  const { rows } = await sql<{ found: number }>`
+    with named as materialized (
+      select zarr_url, types @> ${json}::jsonb as has_them from images
+      where dataset_id = ${datasetId} and zarr_url = any(${urls})
+    ), changed as (
+      update images set types = images.types || ${json}::jsonb, tags = ${tags}
+      where dataset_id = ${datasetId} and zarr_url in (select zarr_url from named where not has_them)
+    )
+    select count(*) as found from named`.execute(trx);
+  return rows[0]!.found === new Set(urls).size;
+}
+
+/** The tags are computed once a value, and come with the images. */
+async function updateImages(trx: Trx, datasetId: number, changed: Image[]): Promise<void> {
+  const { values, batches } = imageRows(changed);
+  const tags = await tagsOf(trx, datasetId, values);
+  for (const { text } of batches) {
+    await sql`
+      with known as materialized (select ${tags}::bigint[] as tags)
+      update images set origin = image.origin, attributes = image.attributes, types = image.types,
+        tags = array(select known.tags[number + 1] from unnest(image.tags) as number)
+      from known, json_to_recordset(${text}::json)
+        as image (zarr_url text, origin text, attributes jsonb, types jsonb, tags int[])
+      where images.dataset_id = ${datasetId} and images.zarr_url = image.zarr_url`.execute(trx);
+  }
+}
+
 /** The dataset must be held. `workflowTaskId` is the task that removes: what others did with a removed image stays known. */
 export async function changeImageList(
   trx: Trx,
@@ -92,13 +137,7 @@ export async function changeImageList(
   workflowTaskId: number,
   { changed, added, removed }: ListChanges,
 ): Promise<void> {
-  for (let start = 0; start < changed.length; start += BATCH) {
-    await sql`
-      update images set origin = image.origin, attributes = image.attributes, types = image.types
-      from json_to_recordset(${JSON.stringify(changed.slice(start, start + BATCH))}::json)
-        as image (zarr_url text, origin text, attributes jsonb, types jsonb)
-      where images.dataset_id = ${datasetId} and images.zarr_url = image.zarr_url`.execute(trx);
-  }
+  if (changed.length > 0) await updateImages(trx, datasetId, changed);
   if (added.length > 0) await insertImages(trx, datasetId, added);
   if (removed.length === 0) return;
   await sql`delete from images where dataset_id = ${datasetId} and zarr_url = any(${removed})`.execute(trx);

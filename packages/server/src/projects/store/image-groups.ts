@@ -30,21 +30,22 @@ const latestStates = (dataset_id: number, workflowtask_id: number) => sql`
 
 const STATUS = sql`coalesce(special.status, case when cache.zarr_url is null then 'unset' else 'done' end)`;
 
-const STATES = sql`, ${STATUS} as status, special.has_warnings, special.started, special.stopped`;
+const STATES = sql`, ${STATUS} as status, special.has_warnings, special.started, special.stopped,
+  cache.latest_history_unit_id as unit_id`;
 
 const COUNTS = sql`
   , count(*) filter (where status = 'done') as done, count(*) filter (where status = 'submitted') as submitted,
   count(*) filter (where status = 'failed') as failed, count(*) filter (where status = 'unset') as unset,
   count(*) filter (where status = 'submitted' and started) as running,
   count(*) filter (where status = 'failed' and stopped) as stopped,
-  count(*) filter (where status = 'done' and has_warnings) as warned`;
+  count(*) filter (where status = 'done' and has_warnings) as warned, max(unit_id) as newest`;
 
 type Row = { num_images: number; num_groups: number; values: (Scalar | null)[] } & Partial<
-  Record<ImageStatus | 'running' | 'stopped' | 'warned', number>
+  Record<ImageStatus | 'running' | 'stopped' | 'warned', number> & { newest: number | null }
 >;
 
 function asGroup(by: string[], { values, num_images, num_groups: _, ...counted }: Row): ImageGroup {
-  const { done, submitted, failed, unset, running = 0, stopped = 0, warned = 0 } = counted;
+  const { done, submitted, failed, unset, running = 0, stopped = 0, warned = 0, newest = null } = counted;
   const known = done !== undefined && submitted !== undefined && failed !== undefined && unset !== undefined;
   const pairs = by.map((key, at) => [key, values[at]] as const);
   return {
@@ -54,6 +55,7 @@ function asGroup(by: string[], { values, num_images, num_groups: _, ...counted }
     num_running: running,
     num_stopped: stopped,
     num_with_warnings: warned,
+    newest_unit_id: newest,
   };
 }
 

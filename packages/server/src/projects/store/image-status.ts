@@ -50,8 +50,8 @@ export async function countStatuses(db: Executor, seen: SeenImages): Promise<Rec
   return counts;
 }
 
-/** What needs a look comes first. */
-const BY_STATUS: readonly ImageStatus[] = ['failed', 'submitted', 'unset', 'done'];
+/** What needs a look comes first, what nothing was done with last. */
+const BY_STATUS: readonly ImageStatus[] = ['failed', 'submitted', 'done', 'unset'];
 
 function orderBy({ by, descending }: StatusOrder): RawBuilder<unknown> {
   const direction = descending ? sql`desc` : sql`asc`;
@@ -100,7 +100,7 @@ type Row = Omit<ImageSeen, 'unit' | 'has_warnings'> &
     unit_id: number | null;
   };
 
-/** One page of images, each with the unit that looked at it last. */
+/** One page of images, each with the unit that looked at it last. One by one with `offset 0`, as in `sliceOfImages`. */
 export async function sliceOfSeenImages(
   db: Executor,
   seen: SeenImages,
@@ -114,8 +114,9 @@ export async function sliceOfSeenImages(
            coalesce(unit.status, 'unset') as status, unit.has_warnings, unit.id as unit_id, unit.history_run_id,
            unit.timestamp_started is not null as started, unit.timestamp_started, unit.timestamp_ended,
            unit.cause, unit.message, unit.num_warnings, unit.peak_memory_bytes
-    from chosen
-    join images on images.dataset_id = ${seen.dataset_id} and images.zarr_url = chosen.zarr_url
+    from chosen cross join lateral (
+      select * from images where images.dataset_id = ${seen.dataset_id} and images.zarr_url = chosen.zarr_url offset 0
+    ) as images
     ${latestUnits(seen)}
     order by chosen.place`.execute(db);
   return rows.map(({ zarr_url, origin, attributes, types, status, has_warnings, unit_id, ...unit }) => ({

@@ -6,9 +6,10 @@
  */
 import { type RawBuilder, sql } from 'kysely';
 
-import type { Image, ImageCreate, ImageFilters, Scalar, TaskType } from '@service/contract';
+import type { Image, ImageCreate, ImageFilters, PageRequest, Scalar, TaskType } from '@service/contract';
 
-import { imageRows, type ImageRows } from '../../engine/image-rows.ts';
+import { copyInto } from '../../db/index.ts';
+import { imageLines, type ImageRows, placedLines } from '../../engine/image-rows.ts';
 import type { Executor } from './access.ts';
 
 /** Images in the filter's own words: with the status of a task as an attribute. */
@@ -44,13 +45,13 @@ export const statusOf = (datasetId: number, workflowTaskId: number) => sql<strin
 export const isUnfiltered = ({ type_filters, attribute_filters }: ImageFilters) =>
   Object.keys(type_filters).length === 0 && Object.keys(attribute_filters).length === 0;
 
+const numberOf = (datasetId: number, filters: ImageFilters) =>
+  isUnfiltered(filters)
+    ? sql<number>`coalesce((select num_images from datasets where id = ${datasetId}), 0)`
+    : sql<number>`(select count(*) from images where ${conditions(datasetId, filters)})`;
+
 export async function countImages(db: Executor, datasetId: number, filters: ImageFilters): Promise<number> {
-  if (isUnfiltered(filters)) {
-    const row = await db.selectFrom('datasets').select('num_images').where('id', '=', datasetId).executeTakeFirst();
-    return row?.num_images ?? 0;
-  }
-  const { rows } = await sql<{ count: number }>`
-    select count(*) from images where ${conditions(datasetId, filters)}`.execute(db);
+  const { rows } = await sql<{ count: number }>`select ${numberOf(datasetId, filters)} as count`.execute(db);
   return rows[0]!.count;
 }
 
@@ -91,6 +92,29 @@ async function sliceOfAll(db: Executor, datasetId: number, { offset, limit, tota
   return fromEnd ? rows.reverse() : rows;
 }
 
+/**
+ * Some of the images that pass, in order. Materialized: walking the list in order and testing each image would be slow when few of
+ * many pass. One by one with `offset 0`: of a dataset that has just been filled the planner knows nothing, and would compare
+ * each with each.
+ */
+const ordered = (
+  datasetId: number,
+  filters: ImageFilters,
+  order: ImageOrder,
+  { limit, offset }: Record<'limit' | 'offset', RawBuilder<number>>,
+) => sql`
+  with matched as materialized (
+    select images.zarr_url, images.position, images.attributes from images where ${conditions(datasetId, filters)}
+  ), chosen as (
+    select row_number() over (order by ${orderBy(order)}) as place, images.position
+    from matched as images order by place limit ${limit} offset ${offset}
+  ), listed as (
+    select chosen.place, images.zarr_url, images.origin, images.attributes, images.types
+    from chosen cross join lateral (
+      select * from images where images.dataset_id = ${datasetId} and images.position = chosen.position offset 0
+    ) as images
+  )`;
+
 export async function sliceOfImages(
   db: Executor,
   datasetId: number,
@@ -99,18 +123,63 @@ export async function sliceOfImages(
   slice: Slice,
 ): Promise<Image[]> {
   if (isUnfiltered(filters) && order.by === 'position') return sliceOfAll(db, datasetId, slice);
-  // Materialized: walking the list in order and testing each image would be slow when few of many pass.
   const { rows } = await sql<Image>`
-    with matched as materialized (
-      select images.zarr_url, images.position, images.attributes from images where ${conditions(datasetId, filters)}
-    ), chosen as (
-      select row_number() over (order by ${orderBy(order)}) as place, images.position
-      from matched as images order by place limit ${slice.limit} offset ${slice.offset}
-    )
-    select images.zarr_url, images.origin, images.attributes, images.types
-    from chosen join images on images.dataset_id = ${datasetId} and images.position = chosen.position
-    order by chosen.place`.execute(db);
+    ${ordered(datasetId, filters, order, { limit: sql`${slice.limit}`, offset: sql`${slice.offset}` })}
+    select zarr_url, origin, attributes, types from listed order by place`.execute(db);
   return rows;
+}
+
+export interface ImagesOnPage {
+  total: number;
+  items: Image[];
+  facets: Facet[];
+}
+
+const allFacets = (datasetId: number) => sql<Facet[]>`coalesce((
+  select json_agg(json_build_object('kind', kind, 'key', key, 'value', value, 'num_images', num_images))
+  from image_facets where dataset_id = ${datasetId}), '[]')`;
+
+/** Longer pages come row by row: one text of all of them would keep everybody else waiting while it is read. */
+const LONGEST_IN_ONE = 1000;
+
+/** A page past the end shows the last one. */
+export async function pageOfImages(
+  db: Executor,
+  datasetId: number,
+  filters: ImageFilters,
+  order: ImageOrder,
+  { page, page_size: size }: PageRequest,
+): Promise<ImagesOnPage> {
+  const isWholeList = isUnfiltered(filters) && order.by === 'position';
+  if (!isWholeList && size !== null && size <= LONGEST_IN_ONE)
+    return filteredPage(db, datasetId, filters, order, page, size);
+  const { rows } = await sql<Omit<ImagesOnPage, 'items'>>`
+    select ${numberOf(datasetId, filters)} as total, ${allFacets(datasetId)} as facets`.execute(db);
+  const { total, facets } = rows[0]!;
+  if (total === 0) return { total, facets, items: [] };
+  const limit = size ?? total;
+  const offset = (Math.min(page, Math.ceil(total / limit)) - 1) * limit;
+  return { total, facets, items: await sliceOfImages(db, datasetId, filters, order, { offset, limit, total }) };
+}
+
+/** All of it in one statement: what is asked for again and again while somebody looks for images. */
+async function filteredPage(
+  db: Executor,
+  datasetId: number,
+  filters: ImageFilters,
+  order: ImageOrder,
+  page: number,
+  size: number,
+): Promise<ImagesOnPage> {
+  const total = sql<number>`(select count(*) from matched)`;
+  const limit = sql<number>`${size}::bigint`;
+  const offset = sql<number>`greatest(0, least(${page}::bigint, (${total} + ${limit} - 1) / ${limit}) - 1) * ${limit}`;
+  const { rows } = await sql<ImagesOnPage>`
+    ${ordered(datasetId, filters, order, { limit, offset })}
+    select ${total} as total, ${allFacets(datasetId)} as facets, coalesce((
+      select json_agg(json_build_object('zarr_url', zarr_url, 'origin', origin, 'attributes', attributes, 'types', types)
+        order by place) from listed), '[]') as items`.execute(db);
+  return rows[0]!;
 }
 
 export const findImage = (db: Executor, datasetId: number, zarrUrl: string): Promise<Image | undefined> =>
@@ -121,16 +190,37 @@ export const findImage = (db: Executor, datasetId: number, zarrUrl: string): Pro
     .where('zarr_url', '=', zarrUrl)
     .executeTakeFirst();
 
-/** Which values and types occur in a dataset, and how often. */
+/** Addresses of a few images from the whole length of the list, however long it is: one look into the index for each. */
+export async function spreadOfImages(db: Executor, datasetId: number, most: number): Promise<string[]> {
+  const { rows } = await sql<{ zarr_url: string }>`
+    with ends as (select min(position) as first, max(position) as last from images where dataset_id = ${datasetId})
+    select distinct found.position, found.zarr_url
+    from ends, generate_series(0::bigint, ${most - 1}) as step cross join lateral (
+      select images.position, images.zarr_url from images
+      where images.dataset_id = ${datasetId} and images.position >= first + (last - first) * step / ${most - 1}
+      order by images.position limit 1
+    ) as found
+    order by found.position`.execute(db);
+  return rows.map(({ zarr_url }) => zarr_url);
+}
+
+/** A value or type that occurs in a dataset, and how often. */
+export interface Facet {
+  kind: 'attribute' | 'type';
+  key: string;
+  value: Scalar;
+  num_images: number;
+}
+
 export const facetsOf = (db: Executor, datasetId: number) =>
   db
     .selectFrom('image_facets')
     .select(['kind', 'key', 'value', 'num_images'])
     .where('dataset_id', '=', datasetId)
-    .execute() as Promise<{ kind: 'attribute' | 'type'; key: string; value: Scalar; num_images: number }[]>;
+    .execute() as Promise<Facet[]>;
 
 /** The tags of all values, in their order. */
-async function tagsOf(db: Executor, datasetId: number, values: Uint8Array): Promise<string> {
+export async function tagsOf(db: Executor, datasetId: number, values: Uint8Array): Promise<string> {
   const { rows } = await sql<{ tags: string }>`
     select coalesce(array_agg(case when pair -> 1 = 'null'::jsonb then image_type_tag(${datasetId}, pair ->> 0, true)
                                    else image_attribute_tag(${datasetId}, pair ->> 0, pair -> 1) end order by number), '{}')::text as tags
@@ -138,28 +228,34 @@ async function tagsOf(db: Executor, datasetId: number, values: Uint8Array): Prom
   return rows[0]!.tags;
 }
 
-/** Adds rows to the end of the list, in order. Fails on one that is there, by the constraint images_zarr_url_unique. */
+/** Adds lines to the end of the list, in order. Fails on one that is there, by the constraint images_zarr_url_unique. */
 export async function insertRows(db: Executor, datasetId: number, { values, batches }: ImageRows): Promise<void> {
-  const tags = await tagsOf(db, datasetId, values);
-  for (const { count, text } of batches) {
-    // one statement for thousands of rows, which travel as one JSON text
-    await sql`
-      with place as (
-        update datasets set next_position = next_position + ${count}::int
-        where id = ${datasetId} returning id, next_position - ${count}::int as first
-      ), known as materialized (select ${tags}::bigint[] as tags)
-      insert into images (dataset_id, position, zarr_url, origin, attributes, types, tags)
-      select place.id, place.first + image.number - 1, image.zarr_url, image.origin, image.attributes, image.types,
-        array(select known.tags[number + 1] from unnest(image.tags) as number)
-      from place, known, rows from (
-        json_to_recordset(${text}::json)
-          as (zarr_url text, origin text, attributes jsonb, types jsonb, tags int[])
-      ) with ordinality as image (zarr_url, origin, attributes, types, tags, number)`.execute(db);
-  }
+  const count = batches.reduce((sum, batch) => sum + batch.count, 0);
+  const { rows } = await sql<{ first: number }>`
+    update datasets set next_position = next_position + ${count}
+    where id = ${datasetId} returning next_position - ${count} as first`.execute(db);
+  const place = rows[0];
+  if (!place || count === 0) return;
+  const tags = (await tagsOf(db, datasetId, values)).slice(1, -1).split(',');
+  const into = 'images (dataset_id, position, tags, zarr_url, origin, attributes, types)';
+  await db.executeQuery(copyInto(into, placedLines(batches, { datasetId, first: place.first, tags })));
 }
 
 export const insertImages = (db: Executor, datasetId: number, images: ImageCreate[]): Promise<void> =>
-  insertRows(db, datasetId, imageRows(images));
+  insertRows(db, datasetId, imageLines(images));
+
+/** One image, in one round trip; its tags are computed where it is stored. */
+export async function insertImage(db: Executor, datasetId: number, image: ImageCreate): Promise<void> {
+  const { zarr_url, origin, attributes, types } = image;
+  await sql`
+    with place as (
+      update datasets set next_position = next_position + 1
+      where id = ${datasetId} returning id, next_position - 1 as position
+    )
+    insert into images (dataset_id, position, zarr_url, origin, attributes, types)
+    select place.id, place.position, ${zarr_url}, ${origin}, ${JSON.stringify(attributes)}::jsonb, ${JSON.stringify(types)}::jsonb
+    from place`.execute(db);
+}
 
 const lockedDataset = (datasetId: number) => sql`(select id from datasets where id = ${datasetId} for no key update)`;
 

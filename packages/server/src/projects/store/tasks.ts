@@ -86,9 +86,11 @@ export const tasksToMatch = (db: Executor, user: User, wanted: { pkg_name: strin
     .execute();
 export type MatchingTask = Awaited<ReturnType<typeof tasksToMatch>>[number];
 
-/** An argument schema with something in it. */
+const EMPTY_JSON = String.raw`^\s*(null|\{\s*\}|\[\s*\]|""|0|false)\s*$`;
+
+/** An argument schema with something in it. Its text is looked at: the database cannot take every imported one apart. */
 const hasKeys = (column: 'args_schema_non_parallel' | 'args_schema_parallel') =>
-  sql<boolean>`exists (select from json_object_keys(${sql.ref(`tasks.${column}`)}))`;
+  sql<boolean>`coalesce(${sql.ref(`tasks.${column}`)}::text !~ ${EMPTY_JSON}, false)`;
 
 /** The tasks of a workflow in order, with what decides whether another version can take their place. */
 export const versionsInUse = (db: Executor, workflowId: number) =>

@@ -1,9 +1,9 @@
 /** The SQL of workflows. */
 import { sql } from 'kysely';
 
-import type { WorkflowCreate } from '@service/contract';
+import type { WorkflowCreate, WorkflowWithWarnings } from '@service/contract';
 
-import type { Executor } from './access.ts';
+import { type Executor, type Found, foundProject, projectFor } from './access.ts';
 
 const COLUMNS = [
   'workflows.id',
@@ -22,6 +22,64 @@ export type WorkflowRow = Awaited<ReturnType<ReturnType<typeof inProject>['execu
 
 export const findWorkflow = (db: Executor, projectId: number, workflowId: number): Promise<WorkflowRow | undefined> =>
   inProject(db, projectId).where('workflows.id', '=', workflowId).executeTakeFirst();
+
+export type JobNumbers = Pick<WorkflowWithWarnings, 'num_jobs' | 'num_submitted_jobs' | 'last_dataset_id'>;
+
+/** The jobs of a workflow in numbers, and the dataset of the newest one that still has its dataset. */
+const jobNumbers = sql<JobNumbers>`(
+  select json_build_object(
+    'num_jobs', count(*),
+    'num_submitted_jobs', count(*) filter (where jobs.status = 'submitted'),
+    'last_dataset_id', (array_agg(jobs.dataset_id order by jobs.start_timestamp desc, jobs.id desc)
+      filter (where jobs.dataset_id is not null))[1])
+  from jobs where jobs.workflow_id = workflows.id)`;
+
+export const jobsOf = async (db: Executor, workflowId: number): Promise<JobNumbers> => {
+  const query = db.selectFrom('workflows').select(jobNumbers.as('jobs')).where('workflows.id', '=', workflowId);
+  return (await query.executeTakeFirstOrThrow()).jobs;
+};
+
+interface FoundWorkflow {
+  project: Found;
+  workflow: WorkflowRow | undefined;
+  /** Only where they are asked for. */
+  jobs: JobNumbers | undefined;
+}
+
+/** A project for a caller, with one of its workflows if it is there. */
+export async function findProjectAndWorkflow(
+  db: Executor,
+  userId: number,
+  { projectId, workflowId, withJobs }: { projectId: number; workflowId: number; withJobs: boolean },
+): Promise<FoundWorkflow | undefined> {
+  const row = await projectFor(db, userId, projectId)
+    .leftJoin('workflows', (join) =>
+      join.onRef('workflows.project_id', '=', 'projects.id').on('workflows.id', '=', workflowId),
+    )
+    .select([
+      'workflows.id as workflow_id',
+      'workflows.name as workflow_name',
+      'workflows.is_starred as workflow_is_starred',
+      'workflows.timestamp_created as workflow_timestamp_created',
+      'workflows.description as workflow_description',
+      'workflows.template_id',
+    ])
+    .$if(withJobs, (query) => query.select(jobNumbers.as('jobs')))
+    .executeTakeFirst();
+  if (!row) return undefined;
+  const project = foundProject(row);
+  if (row.workflow_id === null) return { project, workflow: undefined, jobs: undefined };
+  const workflow = {
+    id: row.workflow_id,
+    name: row.workflow_name!,
+    project_id: row.id,
+    is_starred: row.workflow_is_starred!,
+    timestamp_created: row.workflow_timestamp_created!,
+    description: row.workflow_description,
+    template_id: row.template_id,
+  };
+  return { project, workflow, jobs: row.jobs };
+}
 
 /** For those who have asked before whether the caller may see it. */
 export const findWorkflowById = (db: Executor, workflowId: number): Promise<WorkflowRow | undefined> =>
@@ -49,19 +107,6 @@ export async function numbersOfTasks(db: Executor, projectId: number): Promise<M
     .execute();
   return new Map(rows.map((row) => [row.workflow_id, row.num_tasks]));
 }
-
-/** The jobs of a workflow in numbers, and the dataset of the newest one that still has its dataset. */
-export const jobsOf = (db: Executor, workflowId: number) =>
-  db
-    .selectFrom('jobs')
-    .select(({ fn }) => [
-      fn.countAll<number>().as('num_jobs'),
-      fn.countAll<number>().filterWhere('status', '=', 'submitted').as('num_submitted_jobs'),
-      sql<number | null>`(array_agg(dataset_id order by start_timestamp desc, id desc)
-        filter (where dataset_id is not null))[1]`.as('last_dataset_id'),
-    ])
-    .where('workflow_id', '=', workflowId)
-    .executeTakeFirstOrThrow();
 
 interface NewWorkflow extends WorkflowCreate {
   project_id: number;

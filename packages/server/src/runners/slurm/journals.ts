@@ -1,24 +1,22 @@
 /**
- * Reads the journals of packs: as they grow, where the cluster can tell (follow.ts); else by and by, ever less often, so
+ * Reads the journals of packs: as they grow, where the cluster can tell (journal-follower.ts); else by and by, ever less often, so
  * that a task costs few commands however long it takes and however many units it has.
  */
+import { endsOfFiles, isAway, SilentFile, type WantedFile } from '../../slurm/index.ts';
 import type { Batch } from '../batch.ts';
-import { longestRecord } from '../journal.ts';
+import { type Intake, longestRecord } from '../journal.ts';
 import { RunnerProblem } from '../runner.ts';
-import { endsOf } from './bring.ts';
 import type { Cluster } from './cluster.ts';
-import { Silent, type WantedFile } from './fetch.ts';
 import { isFinished } from './packs.ts';
-import { isAway } from './patience.ts';
-import type { Pack, Round } from './rounds.ts';
-import type { Work } from './work.ts';
+import type { Progress } from './progress.ts';
+import { type Pack, type Round, workerFileOf } from './rounds.ts';
 
 /** A look at running packs waits for this part of the time that the task has taken. */
 const SHARE = 0.25;
 const LONGEST_GAP_MS = 600_000;
 const FIRST_RETRY_MS = 250;
 const LONGEST_RETRY_MS = 8000;
-/** Bytes that have come by themselves and are not taken yet, beside one record; more are asked for again. */
+/** Bytes that have come by themselves and are not taken yet; more are asked for again. */
 const MOST_ARRIVED = 8 * 2 ** 20;
 const MOST_SILENCES = 3;
 
@@ -36,14 +34,14 @@ export interface JournalReader {
   close(): void;
 }
 
-interface Parts {
+interface ReaderParts {
   cluster: Cluster;
   batch: Batch;
-  work: Work;
+  progress: Progress;
   wake(): void;
 }
 
-export function createJournalReader({ cluster, batch, work, wake }: Parts): JournalReader {
+export function createJournalReader({ cluster, batch, progress, wake }: ReaderParts): JournalReader {
   const { outputs, inputs } = batch.cluster!;
   const start = Date.now();
   let [lastRead, retries, due] = [Date.now(), 0, undefined as number | undefined];
@@ -51,15 +49,14 @@ export function createJournalReader({ cluster, batch, work, wake }: Parts): Jour
   let arrived: { file: string; offset: number; data: Buffer }[] = [];
   let [arrivedBytes, silences] = [0, 0];
   const longest = longestRecord(batch.largestOutput);
-  const mostArrived = longest + MOST_ARRIVED;
 
-  const placeOf = (round: Round) => cluster.placeOf(round.folder, `${inputs}/round-${round.plan.number}`);
+  const sharedPath = (round: Round) => cluster.sharedPath(round.folder, `${inputs}/round-${round.plan.number}`);
 
   const ends = async (paths: string[], longest: number) =>
     paths.length === 0
       ? new Map<string, string>()
-      : endsOf(cluster.files, work.rounds[0]!.folder, paths, longest).catch((error: unknown) => {
-          if (error instanceof Silent) return new Map<string, string>();
+      : endsOfFiles(cluster.files, progress.rounds[0]!.folder, paths, longest).catch((error: unknown) => {
+          if (error instanceof SilentFile) return new Map<string, string>();
           throw error;
         });
 
@@ -69,20 +66,24 @@ export function createJournalReader({ cluster, batch, work, wake }: Parts): Jour
     if (journals.length === 0) return false;
     const began = Date.now();
     let fresh = false;
+    let current: Intake | undefined;
     const wanted = journals.map(({ file, intake }): WantedFile => {
       return {
         path: `${outputs}/${file}`,
         from: intake.offset(),
         async take(data) {
-          if (await work.take(file, { offset: intake.position(), data })) fresh = true;
+          // half a line of each of many journals would be much
+          if (current !== intake) current?.forget();
+          current = intake;
+          if (await progress.take(file, { offset: intake.position(), data })) fresh = true;
           return intake.problem() === undefined;
         },
       };
     });
     try {
-      await cluster.files.read(wanted, work.rounds[0]!.folder);
+      await cluster.files.read(wanted, progress.rounds[0]!.folder);
     } catch (error) {
-      if (error instanceof Silent) bear(error);
+      if (error instanceof SilentFile) bear(error);
       throw error;
     } finally {
       for (const { intake } of journals) intake.forget();
@@ -92,21 +93,22 @@ export function createJournalReader({ cluster, batch, work, wake }: Parts): Jour
   }
 
   /** A file system may hang for a while; a pipe in the place of a journal never answers. */
-  function bear(silent: Silent): void {
+  function bear(silent: SilentFile): void {
     silences += 1;
     if (silences >= MOST_SILENCES)
-      throw new RunnerProblem(`${silent.message} A task may have put something else there.`);
+      throw new RunnerProblem(`${silent.message} A task may have put something else there.`, { cause: silent });
   }
 
   let following: ReturnType<NonNullable<Cluster['follower']>['follow']> | undefined;
   function follow(): void {
-    const round = work.rounds[0];
+    const round = progress.rounds[0];
     if (!cluster.follower || following || !round) return;
-    const journals = () => work.rounds.flatMap((one) => one.packs.flatMap((pack) => pack.journals));
+    const journals = () => progress.rounds.flatMap((one) => one.packs.flatMap((pack) => pack.journals));
+    // in the middle of a long record, where it did not come at once
     const known = () =>
-      journals().flatMap(({ file, intake }) => (intake.offset() > 0 ? [[file, intake.offset()]] : []));
+      journals().flatMap(({ file, intake }) => (intake.position() > 0 ? [[file, intake.position()]] : []));
     following = cluster.follower.follow({
-      worker: [cluster.python, `${placeOf(round)}/worker.py`],
+      worker: [cluster.python, `${sharedPath(round)}/${workerFileOf(round)}`],
       folder: outputs,
       longestRecord: longest,
       offsets: () => Object.fromEntries(known()) as Record<string, number>,
@@ -114,10 +116,10 @@ export function createJournalReader({ cluster, batch, work, wake }: Parts): Jour
         arrived.push(piece);
         arrivedBytes += piece.data.length;
         wake();
-        return arrivedBytes < mostArrived;
+        return arrivedBytes < MOST_ARRIVED;
       },
       onBroken(file) {
-        work.giveUpJournal(file);
+        progress.giveUpJournal(file);
         wake();
       },
     });
@@ -130,7 +132,7 @@ export function createJournalReader({ cluster, batch, work, wake }: Parts): Jour
       follow();
       const pieces = arrived;
       [arrived, arrivedBytes] = [[], 0];
-      for (const { file, ...piece } of pieces) await work.take(file, piece);
+      for (const { file, ...piece } of pieces) await progress.take(file, piece);
       following?.goOn();
       if (due === undefined || Date.now() < due) return;
       due = undefined;

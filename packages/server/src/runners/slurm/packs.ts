@@ -1,6 +1,6 @@
-/** Takes what the workers of packs wrote, and tells what of it is news for the job. */
+/** Takes what the workers of packs wrote, and tells what of it the job has to hear. */
 import type { JournalRecord, ToldEnd, WorkerRecord } from '../records.ts';
-import type { Deliverer } from './deliver.ts';
+import type { Results } from './results.ts';
 import type { Pack, PackJournal } from './rounds.ts';
 
 const MOST_CLAIMS = 3;
@@ -21,27 +21,27 @@ export const isComplete = (pack: Pack) => isFinished(pack) && pack.units.every((
  * True when everything that the pack will ever write has been read: a shared file system may show it late, so that nothing
  * counts as missing before somebody has looked for it that long after the end of its job.
  */
-export function isRead(pack: Pack, patienceMs: number): boolean {
+export function isRead(pack: Pack, lateFileMs: number): boolean {
   // another job may have it, which the queue has to confirm
   if (!pack.over || pack.claimed !== null) return false;
   if (isFinished(pack)) return true;
   // a job that was cancelled before it got a node has written nothing
   if (pack.over.kind === 'cancelled' && !pack.ran && pack.started.size === 0) return true;
-  return pack.lookedAt >= pack.over.since + patienceMs;
+  return pack.lookedAt >= pack.over.since + lateFileMs;
 }
 
-interface Taking {
-  deliverer: Deliverer;
+export interface RecordTaker {
+  results: Results;
   /** True for a unit of this pack that is to run again: its end is not the last word. */
   runsAgain(pack: Pack, number: number): boolean;
   /** Asked when a unit ran out of memory; true when it gets another attempt. */
   retry(pack: Pack, number: number): boolean;
 }
 
-async function takeEnd({ deliverer, runsAgain, retry }: Taking, pack: Pack, record: ToldEnd) {
+async function takeEnd({ results, runsAgain, retry }: RecordTaker, pack: Pack, record: ToldEnd) {
   const number = record.end;
   if (pack.ended.has(number) || runsAgain(pack, number)) return [];
-  const end = { ...(await deliverer.unit(record)), node: pack.node, scheduler_job: pack.schedulerJob };
+  const end = { ...(await results.keepUnit(record)), node: pack.node, scheduler_job_id: pack.schedulerJob };
   if (end.stopped || end.lost) {
     // why it was stopped, only the scheduler knows
     pack.held.push(end);
@@ -54,20 +54,21 @@ async function takeEnd({ deliverer, runsAgain, retry }: Taking, pack: Pack, reco
 
 /** What of a record the job has to hear. */
 export async function takeRecord(
-  taking: Taking,
+  taker: RecordTaker,
   pack: Pack,
   journal: PackJournal,
   record: WorkerRecord,
 ): Promise<JournalRecord[]> {
   if ('worker' in record) {
     pack.node = record.host;
-    pack.schedulerJob = record.scheduler_job ?? pack.schedulerJob;
-    if (pack.refusedClaims < MOST_CLAIMS) pack.claimed = record.array_job ?? record.scheduler_job ?? pack.claimed;
-  } else if ('end' in record) return takeEnd(taking, pack, record);
+    pack.schedulerJob = record.scheduler_job_id ?? pack.schedulerJob;
+    if (pack.refusedClaims < MOST_CLAIMS) pack.claimed = record.array_job ?? record.scheduler_job_id ?? pack.claimed;
+  } else if ('end' in record) return takeEnd(taker, pack, record);
   else if ('start' in record) {
     pack.started.set(record.start, record.time);
-    return [{ ...record, node: pack.node, scheduler_job: pack.schedulerJob }];
-  } else if ('finished' in record) {
+    return [{ ...record, node: pack.node, scheduler_job_id: pack.schedulerJob }];
+  } else if ('importing' in record) return [record];
+  else if ('finished' in record) {
     journal.finished = true;
     [journal.out, journal.err] = [record.out ?? '', record.err ?? ''];
   }

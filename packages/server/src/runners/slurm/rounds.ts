@@ -4,8 +4,8 @@
  * Most batches have one round. Another one takes units that never began (their node died), or that were killed for memory
  * or time and may have more.
  */
-import { createReadStream, createWriteStream } from 'node:fs';
-import { chmod, copyFile, mkdir, open, rename, stat, writeFile } from 'node:fs/promises';
+import { createReadStream, createWriteStream, existsSync } from 'node:fs';
+import { chmod, mkdir, open, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
@@ -15,10 +15,11 @@ import type { SlurmOptions } from '../../engine/slurm/options.ts';
 import { type Batch, unitLines } from '../batch.ts';
 import { createIntake, type Intake } from '../journal.ts';
 import type { UnitEnd } from '../records.ts';
-import type { RoundPlan } from './memory.ts';
-import type { PackOutcome } from './verdict.ts';
+import { WORKER_FILE, workerArchive } from '../worker-archive.ts';
+import type { RoundPlan } from './ledger.ts';
+import type { EndedPack } from './pack-outcome.ts';
 
-const WORKER = join(import.meta.dirname, '../worker.py');
+const EARLIER_WORKER_FILE = 'worker.py';
 const UNITS = 'units.jsonl';
 /** A log up to this size comes with the journal; longer ones are fetched on their own. */
 const LARGEST_LOG = 256 * 1024;
@@ -39,14 +40,14 @@ export interface Pack {
   node: string | null;
   /** The scheduler's job that runs this pack, as its worker tells; for people to read. */
   schedulerJob: number | null;
-  /** The array that the worker says it is part of, as long as that is not looked at (standing.ts). */
+  /** The array that the worker says it is part of, as long as that is not looked at (scheduler-watch.ts). */
   claimed: number | null;
   /** How often it said so in vain; a worker that does so again is not asked about any more. */
   refusedClaims: number;
   /** The array that it is part of, where it is not the one that was submitted last: the scheduler has confirmed it. */
   arrayJob: number | null;
   /** How the scheduler says that a job of it ended, once it does, and since when that is known. */
-  over: { job: number; kind: PackOutcome['kind']; since: number } | undefined;
+  over: { job: number; kind: EndedPack['kind']; since: number } | undefined;
   /** When its journals were last looked at on the cluster, as far as they have not come by themselves. */
   lookedAt: number;
   /** It has been given a node. */
@@ -92,7 +93,7 @@ export function roundOf(plan: RoundPlan, { folder, total, largestOutput }: Batch
     return createIntake({ has: (number) => members.has(number), largestOutput });
   };
   const nodes = nodesOf(plan.options);
-  for (const units of slices(unitsOf(plan, total), plan.tasksPerJob)) {
+  for (const units of slices(unitsOf(plan, total), plan.unitsPerPack)) {
     const index = round.packs.length;
     const name = `r${plan.number}-${padded(index, 6)}`;
     const files = nodes === 1 ? [`${name}.jsonl`] : Array.from({ length: nodes }, (_, k) => `${name}.${k}.jsonl`);
@@ -139,34 +140,38 @@ export async function openUnits(batch: Batch): Promise<UnitIndex> {
     await pipeline(Readable.from(unitLines(batch.units())), createWriteStream(`${path}.new`));
     await rename(`${path}.new`, path);
   }
-  const places: { offset: number; length: number; stem: string }[] = [];
+  const lines: { offset: number; length: number; stem: string }[] = [];
   let offset = 0;
   for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
     const length = Buffer.byteLength(line);
-    places.push({ offset, length, stem: (JSON.parse(line) as { stem: string }).stem });
+    lines.push({ offset, length, stem: (JSON.parse(line) as { stem: string }).stem });
     offset += length + 1;
   }
   const file = await open(path, 'r');
   return {
     async line(number) {
-      const { offset: position, length } = places[number]!;
+      const { offset: position, length } = lines[number]!;
       const { buffer } = await file.read(Buffer.alloc(length), { position });
       return buffer.toString('utf8');
     },
-    stem: (number) => places[number]!.stem,
+    stem: (number) => lines[number]!.stem,
     close: () => file.close(),
   };
 }
 
 /** Readable for the account that runs the tasks, whatever the umask of the service is. */
-async function writeReadable(path: string, text: string): Promise<void> {
-  await writeFile(path, text);
+async function writeReadable(path: string, content: string | Buffer): Promise<void> {
+  await writeFile(path, content);
   await chmod(path, 0o644);
 }
 
+/** A round that was written before an update of the service keeps the worker that it has, under the name of then. */
+export const workerFileOf = ({ folder }: Round): string =>
+  existsSync(join(folder, EARLIER_WORKER_FILE)) ? EARLIER_WORKER_FILE : WORKER_FILE;
+
 /** Everything that the workers of a round read, in one folder. */
-export async function writeRound(batch: Batch, round: Round, units: UnitIndex): Promise<void> {
-  const { folder, plan } = round;
+export async function writeRound(batch: Batch, plan: RoundPlan, units: UnitIndex): Promise<void> {
+  const { folder, packs } = roundOf(plan, batch);
   await mkdir(folder, { recursive: true });
   await chmod(folder, 0o755);
   const offsets = [0];
@@ -174,7 +179,7 @@ export async function writeRound(batch: Batch, round: Round, units: UnitIndex): 
   const file = await open(path, 'w', 0o644);
   try {
     let offset = 0;
-    for (const pack of round.packs) {
+    for (const pack of packs) {
       const lines: string[] = [];
       for (const number of pack.units) lines.push(await units.line(number));
       const bytes = Buffer.from(`${lines.join('\n')}\n`);
@@ -186,8 +191,7 @@ export async function writeRound(batch: Batch, round: Round, units: UnitIndex): 
     await file.close();
   }
   await chmod(path, 0o644);
-  await copyFile(WORKER, join(folder, 'worker.py'));
-  await chmod(join(folder, 'worker.py'), 0o644);
+  await writeReadable(join(folder, WORKER_FILE), workerArchive());
   const { cpus_per_task, mem } = plan.options;
   await writeReadable(
     join(folder, `round-${plan.number}.json`),

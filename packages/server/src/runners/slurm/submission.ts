@@ -1,169 +1,191 @@
 /**
- * Hands the packs of a round to the scheduler, as few job arrays, each exactly once.
+ * Hands the rounds of a batch to the scheduler, as few job arrays, each exactly once, and cancels them.
  *
- * Before `sbatch` runs, a token is written down; the scheduler keeps it as the comment of the job. When the answer of
- * `sbatch` is lost (the service was killed, the controller did not answer in time), the token tells whether the job is
- * there. Should a job come to run twice all the same, the workers of the second one find the packs taken and end.
+ * Should a job come to run twice all the same, the workers of the second one find the packs taken and end.
  */
-import { randomBytes } from 'node:crypto';
-
 import { submissionScript } from '../../engine/slurm/script.ts';
-import { isPassing, readJobId, refusalWords } from '../../engine/slurm/states.ts';
-import { capture } from '../../hosts/index.ts';
+import { capture, HostAway } from '../../hosts/index.ts';
+import {
+  type Asked,
+  type Asking,
+  cancel,
+  Interrupted,
+  SubmissionRefused,
+  submitOnce,
+  unlessAway,
+  untilAnswered,
+  whileAway,
+} from '../../slurm/index.ts';
 import type { Batch } from '../batch.ts';
-import { RunnerProblem } from '../runner.ts';
+import { type Following, RunnerProblem } from '../runner.ts';
 import type { Cluster } from './cluster.ts';
-import type { Deliverer } from './deliver.ts';
-import type { Memory } from './memory.ts';
-import { Interrupted, isAway, pause, patiently } from './patience.ts';
-import { packPrefix, type Round } from './rounds.ts';
+import { type ArrayPiece, type JobArray, type JobArrays, packsOf, piecesOf } from './job-arrays.ts';
+import type { JournalReader } from './journals.ts';
+import type { RoundPlan } from './ledger.ts';
+import { isComplete } from './packs.ts';
+import type { Progress } from './progress.ts';
+import type { Results } from './results.ts';
+import { packPrefix, type Round, type UnitIndex, workerFileOf, writeRound } from './rounds.ts';
 
-/** Clusters take 1001 elements unless they are told otherwise; with a round number, names tell the number of a pack. */
-const LARGEST_ARRAY = 1000;
-const LONGEST_SBATCH_MS = 120_000;
-const RETRY_MS = 3000;
-const LONGEST_RETRY_MS = 30_000;
+const LONGEST_COMMAND_MS = 120_000;
+const SUBMIT_AGAIN_MS = 3000;
+const SECOND = 1000;
 
-/** Scheduler jobs that were, or are about to be, submitted with one `sbatch`. */
-export interface JobArray {
-  round: number;
-  base: number;
-  count: number;
-  token: string;
-  id: number | undefined;
-  /** The queue has shown it. */
-  seen: boolean;
-}
-
-export interface SubmissionParts {
+interface SubmitterParts {
   cluster: Cluster;
   batch: Batch;
-  memory: Memory;
-  deliverer: Deliverer;
-  signal: AbortSignal;
-  say?: ((line: string) => void) | undefined;
+  following: Following;
+  arrays: JobArrays;
+  units: UnitIndex;
+  results: Results;
+  progress: Progress;
+  journals: JournalReader;
 }
 
-/** The scheduler does not take the job; the message is for the person. */
-export class Refused extends RunnerProblem {}
-
-export function arraysOf(memory: Memory, round: Round): JobArray[] {
-  const ids = new Map(
-    memory.entries.flatMap((one) => ('submitted' in one ? [[one.submitted.token, one.submitted.id]] : [])),
-  );
-  const seen = new Set(memory.entries.flatMap((one) => ('seen' in one ? [one.seen] : [])));
-  return memory.entries.flatMap((one) => {
-    if (!('intent' in one) || one.intent.round !== round.plan.number) return [];
-    return [{ ...one.intent, id: ids.get(one.intent.token), seen: seen.has(one.intent.token) }];
-  });
+export interface Submitter {
+  /** Goes on with what an earlier life of the service submitted, or was about to; else begins the first round. */
+  start(): Promise<void>;
+  /** Its files are complete before anybody knows of it. */
+  beginRound(plan: RoundPlan): Promise<void>;
+  /** Asks the scheduler to end all of it, without waiting for that. */
+  cancelAll(): Promise<void>;
 }
 
-function* pieces(round: Round): Generator<{ base: number; count: number }> {
-  for (let base = 0; base < round.packs.length; base += LARGEST_ARRAY) {
-    yield { base, count: Math.min(LARGEST_ARRAY, round.packs.length - base) };
+export function createSubmitter(parts: SubmitterParts): Submitter {
+  const { cluster, batch, following, arrays, units, results, progress, journals } = parts;
+  const { leave, stop, say } = following;
+  const there = batch.cluster!;
+  const asking: Asking = {
+    signal: AbortSignal.any([leave, stop]),
+    onSilence: (why, isFirst) => isFirst && say?.(`The cluster does not answer (${why}); this is tried again`),
+  };
+
+  async function makeFolders(): Promise<void> {
+    const command = ['mkdir', '-p', '--', there.taskFolder, there.outputs] as const;
+    const make = () => capture(cluster.commands, command, { timeoutMs: LONGEST_COMMAND_MS });
+    // nothing runs there yet: the job does not wait in silence for what only a person can repair
+    const failsForPerson = progress.rounds.length === 0;
+    const { code, stderr } = await whileAway(make, { ...asking, failsForPerson }).catch((error: unknown) => {
+      throw error instanceof HostAway ? new RunnerProblem(error.message, { cause: error }) : error;
+    });
+    if (code !== 0) throw new RunnerProblem(`The folder of the job could not be made on the cluster: ${stderr.trim()}`);
   }
-}
 
-async function scriptOf(
-  { cluster, batch, deliverer, say }: SubmissionParts,
-  round: Round,
-  inputs: string,
-  array: JobArray,
-) {
-  const { cluster: there } = batch;
-  const script = submissionScript({
-    options: round.plan.options,
-    parallel: round.plan.parallel,
-    single: batch.single,
-    base: array.base,
-    count: array.count,
-    round: round.plan.number,
-    inputs,
-    outputs: there!.outputs,
-    taskFolder: there!.taskFolder,
-    python: cluster.python,
-    cacheDir: there!.cacheDir ?? there!.taskFolder,
-    units: round.packs.slice(array.base, array.base + array.count).reduce((sum, pack) => sum + pack.units.length, 0),
-  });
-  if ('problem' in script) throw new Refused(script.problem);
-  if (array.base === 0) for (const warning of script.warnings) say?.(warning);
-  const attempt = round.plan.number === 0 ? '' : `-${round.plan.number}`;
-  await deliverer.text(`${packPrefix(batch, array.base)}-slurm-submit${attempt}.sh`, script.text);
-  return script.text;
-}
-
-function idIn(stdout: Buffer): number {
-  const printed = stdout.toString('utf8');
-  const id = readJobId(printed);
-  if (id === undefined) throw new Refused(`Slurm took the job but gave no id for it: ${printed.trim()}`);
-  return id;
-}
-
-/** Undefined when nobody knows whether it worked. */
-async function sbatch({ cluster }: SubmissionParts, script: string, token: string): Promise<number | undefined> {
-  try {
-    const command = ['sbatch', '--parsable', `--comment=${token}`] as const;
-    const options = { input: script, timeoutMs: LONGEST_SBATCH_MS };
-    const { code, stdout, stderr } = await capture(cluster.commands, command, options);
-    if (code === 0) return idIn(stdout);
-    if (isPassing(stderr)) return undefined;
-    throw new Refused(refusalWords(stderr));
-  } catch (error) {
-    if (isAway(error)) return undefined;
-    throw error;
+  async function scriptOf(round: Round, inputs: string, piece: ArrayPiece): Promise<string> {
+    const { plan } = round;
+    const script = submissionScript({
+      options: plan.options,
+      parallel: plan.parallel,
+      single: batch.single,
+      ...piece,
+      worker: `${inputs}/${workerFileOf(round)}`,
+      inputs,
+      outputs: there.outputs,
+      taskFolder: there.taskFolder,
+      python: cluster.python,
+      cacheDir: there.cacheDir ?? there.taskFolder,
+      units: packsOf(round, piece).reduce((sum, pack) => sum + pack.units.length, 0),
+    });
+    if ('problem' in script) throw new SubmissionRefused(script.problem, script.problem);
+    if (piece.base === 0) for (const warning of script.warnings) say?.(warning);
+    const attempt = plan.number === 0 ? '' : `-${plan.number}`;
+    await results.keepText(`${packPrefix(batch, piece.base)}-slurm-submit${attempt}.sh`, script.text);
+    return script.text;
   }
-}
 
-/** Submits until the scheduler has it. `tried`: an earlier attempt may have worked. */
-async function submitArray(parts: SubmissionParts, script: string, token: string, tried: boolean): Promise<number> {
-  const { cluster, signal, say } = parts;
-  for (let [wait, told] = [RETRY_MS, false]; ; wait = Math.min(2 * wait, LONGEST_RETRY_MS)) {
-    if (signal.aborted) throw new Interrupted();
-    const known = tried ? await cluster.queue.find(token) : [];
-    if (known?.[0] !== undefined) return known[0];
-    if (known) {
-      const id = await sbatch(parts, script, token);
-      if (id !== undefined) return id;
-      tried = true;
+  /** Whether all of an array that may have been submitted has run, whatever its id was. */
+  async function hasRun(round: Round, array: JobArray): Promise<boolean> {
+    const packs = packsOf(round, array);
+    await whileAway(() => journals.readAll(packs), asking);
+    return packs.every(isComplete);
+  }
+
+  async function submitArray(round: Round, inputs: string, piece: ArrayPiece): Promise<void> {
+    const known = arrays.of(round).find((array) => array.base === piece.base);
+    if (known?.id !== undefined) return;
+    const text = await scriptOf(round, inputs, piece);
+    if (known && (await hasRun(round, known))) return;
+    const array = known ?? arrays.add(piece);
+    const submission = { mark: { token: array.token }, script: { text }, mayBeThere: known !== undefined };
+    const id = await submitOnce(cluster, submission, {
+      ...asking,
+      pauses: { firstPauseMs: SUBMIT_AGAIN_MS },
+      onSilence: (_, isFirst) => isFirst && say?.('Slurm does not answer; the submission is tried again'),
+    });
+    arrays.submitted(array, id);
+    say?.(`Slurm job ${id}: ${piece.count === 1 ? '1 job' : `an array of ${piece.count} jobs`}`);
+  }
+
+  async function submitArrays(round: Round): Promise<void> {
+    const pieces = [...piecesOf(round)];
+    if (arrays.ids(arrays.of(round)).length < pieces.length) {
+      const path = `${there.inputs}/round-${round.plan.number}`;
+      await whileAway(() => cluster.share(round.folder, path), asking);
+      for (const piece of pieces) await submitArray(round, cluster.sharedPath(round.folder, path), piece);
     }
-    if (!told) say?.('Slurm does not answer; the submission is tried again');
-    told = true;
-    await pause(wait, signal);
+    await following.onSubmitted?.(arrays.ids());
   }
-}
 
-/** `isDone` tells of one that may have been submitted whether all of it has run, whatever its id was. */
-export async function submitRound(
-  parts: SubmissionParts,
-  round: Round,
-  isDone: (array: JobArray) => Promise<boolean>,
-): Promise<JobArray[]> {
-  const { memory, cluster, batch, signal, say } = parts;
-  const before = arraysOf(memory, round);
-  const cut = [...pieces(round)];
-  if (before.filter((array) => array.id !== undefined).length === cut.length) return before;
-  const there = `${batch.cluster!.inputs}/round-${round.plan.number}`;
-  await patiently(() => cluster.bring(round.folder, there), { signal, say });
-  const inputs = cluster.placeOf(round.folder, there);
-  const arrays: JobArray[] = [];
-  for (const { base, count } of cut) {
-    const known = before.find((array) => array.base === base);
-    const array: JobArray = known ?? {
-      round: round.plan.number,
-      base,
-      count,
-      token: `service-${randomBytes(12).toString('hex')}`,
-      id: undefined,
-      seen: false,
-    };
-    arrays.push(array);
-    if (array.id !== undefined) continue;
-    const script = await scriptOf(parts, round, inputs, array);
-    if (!known) memory.add({ intent: { round: array.round, base, count, token: array.token } });
-    if (known && (await isDone(array))) continue;
-    array.id = await submitArray(parts, script, array.token, known !== undefined);
-    memory.add({ submitted: { token: array.token, id: array.id } });
-    say?.(`Slurm job ${array.id}: ${count === 1 ? '1 job' : `an array of ${count} jobs`}`);
+  /** Submits a round, or finds it submitted. A refusal of the scheduler fails the units, not the service. */
+  async function submit(round: Round): Promise<void> {
+    try {
+      await submitArrays(round);
+    } catch (error) {
+      if (!(error instanceof SubmissionRefused)) throw error;
+      await cancel(cluster, arrays.ids(arrays.of(round))).catch(unlessAway);
+      progress.giveUp(round, error.message, Date.now() / SECOND);
+    }
   }
-  return arrays;
+
+  async function goOn(): Promise<void> {
+    const submitted = progress.rounds.filter((round) => arrays.of(round).length > 0);
+    await whileAway(() => journals.readAll(submitted.flatMap((round) => round.packs)), asking);
+    for (const round of progress.rounds) await submit(round);
+  }
+
+  /** Stopped before everything was submitted: what the scheduler has is cancelled, the rest never begins. */
+  async function endUnsubmitted(): Promise<void> {
+    const again = { signal: leave, pauses: { firstPauseMs: cluster.pollMs, longestPauseMs: cluster.pollMs } };
+    for (const array of arrays.all().filter(({ id }) => id === undefined)) {
+      const [id] = await untilAnswered(async (): Promise<Asked<number[]>> => {
+        const found = await cluster.queue.find({ token: array.token });
+        return 'ids' in found ? { answer: found.ids } : { silence: found.problem };
+      }, again);
+      if (id !== undefined) arrays.submitted(array, id);
+    }
+    const never = progress.open().filter((pack) => arrays.idOf(pack) === undefined);
+    const ends = never.map((pack) => ({ pack, kind: 'cancelled' as const, errors: '' }));
+    await progress.settle(ends, Date.now() / SECOND);
+  }
+
+  /** Submits, unless the job is stopped meanwhile. */
+  async function unlessStopped(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof Interrupted) || leave.aborted) throw error;
+      await endUnsubmitted();
+    }
+  }
+
+  async function writeAndSubmit(plan: RoundPlan): Promise<void> {
+    const [count, why] = [plan.units?.length ?? 0, plan.attempt > 0 ? ' with more memory or time' : ''];
+    if (plan.units) say?.(`${count} ${count === 1 ? 'unit is' : 'units are'} submitted again${why}`);
+    await writeRound(batch, plan, units);
+    await submit(progress.begin(plan));
+  }
+
+  return {
+    start: () =>
+      unlessStopped(async () => {
+        await makeFolders();
+        if (progress.rounds.length > 0) await goOn();
+        else await writeAndSubmit({ ...there.plan, number: 0, attempt: 0, units: null });
+      }),
+    beginRound: (plan) => unlessStopped(() => writeAndSubmit(plan)),
+    async cancelAll() {
+      const others = progress.open().flatMap((pack) => pack.arrayJob ?? []);
+      await cancel(cluster, [...new Set([...arrays.ids(), ...others])]).catch(unlessAway);
+    },
+  };
 }

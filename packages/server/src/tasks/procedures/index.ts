@@ -3,11 +3,11 @@ import { join } from 'node:path';
 
 import type { Origin } from '@service/contract';
 
-import type { Place } from '../place.ts';
+import type { InstallSite } from '../install-site.ts';
 import type { GroupAtWork } from '../store/lifecycle.ts';
 import * as pip from './pip.ts';
 import * as pixi from './pixi.ts';
-import type { Run } from './run.ts';
+import type { ProcedureRun } from './procedure-run.ts';
 
 const none: string[] = [];
 
@@ -29,15 +29,15 @@ export const environmentFolder = (group: GroupAtWork) =>
   group.origin === 'pixi' ? join(group.path!, pixi.SOURCE) : group.venv_path!;
 
 export const buildGroup = (
-  run: Run,
+  run: ProcedureRun,
   group: GroupAtWork,
-  place: Place,
+  site: InstallSite,
   options: { frozen: boolean },
 ): Promise<pip.Built> =>
-  group.origin === 'pixi' ? pixi.buildEnvironment(run, group, place, options) : pip.buildEnvironment(run, group, place);
+  group.origin === 'pixi' ? pixi.buildEnvironment(run, group, site, options) : pip.buildEnvironment(run, group, site);
 
-export const rebuildGroup = (run: Run, group: GroupAtWork, place: Place): Promise<void> =>
-  group.origin === 'pixi' ? pixi.rebuildEnvironment(run, group, place) : pip.rebuildEnvironment(run, group, place);
+export const rebuildGroup = (run: ProcedureRun, group: GroupAtWork, site: InstallSite): Promise<void> =>
+  group.origin === 'pixi' ? pixi.rebuildEnvironment(run, group, site) : pip.rebuildEnvironment(run, group, site);
 
-export const removalProblem = (run: Run, group: GroupAtWork): Promise<string | undefined> =>
+export const removalProblem = (run: ProcedureRun, group: GroupAtWork): Promise<string | undefined> =>
   group.origin === 'pixi' ? pixi.removalProblem(run, group) : pip.removalProblem(run, group);

@@ -6,7 +6,7 @@ import { z } from 'zod';
 
 import { normalisedName } from '../package-index.ts';
 import { readManifest } from '../manifest.ts';
-import { type Run, StepFailed } from './run.ts';
+import { type ProcedureRun, StepFailed } from './procedure-run.ts';
 
 const FIND = `
 import json, sys
@@ -19,7 +19,7 @@ print(json.dumps({"name": distribution.metadata["Name"], "root": str(distributio
 const Found = z.object({ name: z.string(), root: z.string(), manifests: z.array(z.string()) });
 
 /** All packages with their versions, as the environment can be built again from. */
-export async function freeze(run: Run, venv: string): Promise<string> {
+export async function freeze(run: ProcedureRun, venv: string): Promise<string> {
   return run.command([join(venv, 'bin/python'), '-m', 'pip', 'freeze', '--all', '--disable-pip-version-check'], {
     quiet: true,
   });
@@ -29,16 +29,17 @@ export async function freeze(run: Run, venv: string): Promise<string> {
 function readFound(output: string): z.output<typeof Found> {
   try {
     return Found.parse(JSON.parse(output.trim().split('\n').at(-1)!));
-  } catch {
+  } catch (error) {
     throw new StepFailed(
       'Python did not say where the files of the package are. Does the package print when it is loaded?',
+      { cause: error },
     );
   }
 }
 
 /** The manifest of an installed package and the folder that its executables are relative to. */
 export async function findManifest(
-  run: Run,
+  run: ProcedureRun,
   venv: string,
   pkgName: string,
 ): Promise<{ manifest: Manifest; packageRoot: string }> {
@@ -62,7 +63,7 @@ export async function findManifest(
 }
 
 /** Every executable that the manifest names must be there. */
-export async function checkExecutables(run: Run, manifest: Manifest, packageRoot: string): Promise<void> {
+export async function checkExecutables(run: ProcedureRun, manifest: Manifest, packageRoot: string): Promise<void> {
   for (const task of manifest.task_list) {
     for (const executable of [task.executable_non_parallel, task.executable_parallel]) {
       if (executable === null) continue;

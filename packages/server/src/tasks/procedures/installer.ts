@@ -6,7 +6,8 @@ import { join } from 'node:path';
 
 import { HostAway } from '../../hosts/index.ts';
 import type { IndexSettings } from '../package-index.ts';
-import type { Run } from './run.ts';
+import { installFailure } from './install-failure.ts';
+import type { ProcedureRun } from './procedure-run.ts';
 import { UV_REQUIREMENT, UV_VERSION } from './uv-pin.ts';
 
 export interface Installer {
@@ -18,7 +19,7 @@ export interface Installer {
 }
 
 interface Parts {
-  run: Run;
+  run: ProcedureRun;
   /** The interpreter of the environments. */
   python: string;
   index: IndexSettings;
@@ -50,6 +51,7 @@ export function pipInstaller(parts: Parts): Installer {
   const install = async (venv: string, what: string[]) =>
     void (await run.command([pythonOf(venv), '-m', 'pip', 'install', ...pipOptions(parts), ...what], {
       secrets: pipSecrets(index),
+      explain: installFailure,
     }));
   return {
     name: 'pip',
@@ -91,6 +93,7 @@ function uvInstaller(parts: Parts, uv: string): Installer {
     void (await run.command([uv, 'pip', 'install', '--python', pythonOf(venv), ...uvOptions(parts), ...what], {
       env,
       secrets: uvSecrets(index),
+      explain: installFailure,
     }));
   return {
     name: 'uv',

@@ -5,11 +5,13 @@ import type { Resource } from '@service/contract';
 
 import { tasksOfManifest } from '../manifest.ts';
 import { indexSettings } from '../package-index.ts';
-import type { Place } from '../place.ts';
+import type { InstallSite } from '../install-site.ts';
 import type { GroupAtWork } from '../store/lifecycle.ts';
+import { compileCommand } from './bytecode.ts';
 import { checkExecutables, findManifest, freeze } from './inspect.ts';
+import { installFailure } from './install-failure.ts';
 import { chooseInstaller, type Installer } from './installer.ts';
-import { type Run, StepFailed } from './run.ts';
+import { type ProcedureRun, StepFailed } from './procedure-run.ts';
 
 interface PythonConfig {
   default_version: string;
@@ -18,8 +20,8 @@ interface PythonConfig {
   uv?: string | null;
 }
 
-export const ENVIRONMENT_STEPS = ['environment', 'pins before', 'package', 'pins after', 'freeze', 'tasks'];
-export const REBUILD_STEPS = ['environment', 'packages'];
+export const ENVIRONMENT_STEPS = ['environment', 'pins before', 'package', 'pins after', 'freeze', 'tasks', 'bytecode'];
+export const REBUILD_STEPS = ['environment', 'packages', 'bytecode'];
 
 const pythonConfig = (resource: Resource) => resource.tasks_python_config as unknown as PythonConfig;
 
@@ -32,9 +34,9 @@ function pythonFor(group: GroupAtWork, resource: Resource): string {
 }
 
 async function installerFor(
-  run: Run,
+  run: ProcedureRun,
   group: GroupAtWork,
-  { resource, toolsDir, packageIndex }: Place,
+  { resource, toolsDir, packageIndex }: InstallSite,
 ): Promise<Installer> {
   const python = pythonFor(group, resource);
   const index = await indexSettings(run.host, python, packageIndex);
@@ -54,7 +56,7 @@ function packageRequirement(group: GroupAtWork): string {
 }
 
 /** Packages that came from a repository are built once and kept, so that the environment can be made again without it. */
-async function keepBuiltPackages(run: Run, group: GroupAtWork, frozen: string): Promise<string> {
+async function keepBuiltPackages(run: ProcedureRun, group: GroupAtWork, frozen: string): Promise<string> {
   const folder = join(group.path!, 'wheels');
   const lines: string[] = [];
   for (const line of frozen.split('\n')) {
@@ -66,7 +68,9 @@ async function keepBuiltPackages(run: Run, group: GroupAtWork, frozen: string): 
     await run.host.makeFolder(folder);
     const target = join(folder, name);
     const python = join(group.venv_path!, 'bin/python');
-    await run.command([python, '-m', 'pip', 'wheel', '--no-deps', '--wheel-dir', target, `${name} @ ${source}`]);
+    await run.command([python, '-m', 'pip', 'wheel', '--no-deps', '--wheel-dir', target, `${name} @ ${source}`], {
+      explain: installFailure,
+    });
     const listed = await run.command([python, '-c', 'import os, sys; print(os.listdir(sys.argv[1])[0])', target], {
       quiet: true,
     });
@@ -81,10 +85,10 @@ export interface Built {
 }
 
 /** Makes the environment, installs the package and reads its tasks. For collection and reset alike. */
-export async function buildEnvironment(run: Run, group: GroupAtWork, place: Place): Promise<Built> {
+export async function buildEnvironment(run: ProcedureRun, group: GroupAtWork, site: InstallSite): Promise<Built> {
   const venv = group.venv_path!;
   const installer = await run.step('environment', async () => {
-    const chosen = await installerFor(run, group, place);
+    const chosen = await installerFor(run, group, site);
     await chosen.makeEnvironment(venv);
     return chosen;
   });
@@ -96,20 +100,25 @@ export async function buildEnvironment(run: Run, group: GroupAtWork, place: Plac
   await run.step('package', () => installer.install(venv, [packageRequirement(group)]));
   await pin('pins after', group.pinned_package_versions_post);
   const env_info = await run.step('freeze', async () => keepBuiltPackages(run, group, await freeze(run, venv)));
-  return run.step('tasks', async () => {
+  const built = await run.step('tasks', async () => {
     const { manifest, packageRoot } = await findManifest(run, venv, group.pkg_name);
     await checkExecutables(run, manifest, packageRoot);
     const tasks = tasksOfManifest(manifest, { python: join(venv, 'bin/python'), packageRoot, version: group.version });
     run.say(`Found ${manifest.task_list.length} tasks`);
     return { env_info, tasks };
   });
+  await compile(run, venv);
+  return built;
 }
 
+const compile = (run: ProcedureRun, venv: string) =>
+  run.step('bytecode', async () => void (await run.command(compileCommand(join(venv, 'bin/python')))));
+
 /** Makes the environment again from the list of what it held. */
-export async function rebuildEnvironment(run: Run, group: GroupAtWork, place: Place): Promise<void> {
+export async function rebuildEnvironment(run: ProcedureRun, group: GroupAtWork, site: InstallSite): Promise<void> {
   const venv = group.venv_path!;
   const installer = await run.step('environment', async () => {
-    const chosen = await installerFor(run, group, place);
+    const chosen = await installerFor(run, group, site);
     await chosen.makeEnvironment(venv);
     return chosen;
   });
@@ -122,10 +131,11 @@ export async function rebuildEnvironment(run: Run, group: GroupAtWork, place: Pl
       await run.host.remove(file);
     }
   });
+  await compile(run, venv);
 }
 
 /** What stands in the way of making the environment again later, so that it must not be removed now. */
-export async function removalProblem(run: Run, group: GroupAtWork): Promise<string | undefined> {
+export async function removalProblem(run: ProcedureRun, group: GroupAtWork): Promise<string | undefined> {
   if (/github\.com/.test(group.env_info ?? '')) {
     return 'The environment has packages that were installed from github.com and were not kept, so it could not be made again.';
   }
@@ -133,7 +143,7 @@ export async function removalProblem(run: Run, group: GroupAtWork): Promise<stri
     group.origin === 'wheel-file' &&
     (group.archive_path === null || (await run.host.kindOf(group.archive_path)) !== 'file')
   ) {
-    return 'The uploaded wheel is not there any more, so the environment could not be made again.';
+    return 'The uploaded wheel is gone, so the environment could not be made again.';
   }
   return undefined;
 }

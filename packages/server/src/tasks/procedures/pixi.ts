@@ -11,23 +11,24 @@ import type { z } from 'zod';
 import { HostAway } from '../../hosts/index.ts';
 import { readManifest, tasksOfManifest } from '../manifest.ts';
 import type { GroupAtWork } from '../store/lifecycle.ts';
+import { compileCommand } from './bytecode.ts';
 import { checkExecutables } from './inspect.ts';
 import type { Built } from './pip.ts';
-import { isFar, type Place } from '../place.ts';
-import { type Run, StepFailed } from './run.ts';
+import { type InstallSite, isFar } from '../install-site.ts';
+import { type ProcedureRun, StepFailed } from './procedure-run.ts';
 import { runScript } from './script.ts';
-import { lastLine, type ScriptCommand } from './slurm-step.ts';
+import { lastLine, type ScriptCommand } from './slurm-script.ts';
 
 export const SOURCE = 'source_dir';
-export const ENVIRONMENT_STEPS = ['extract', 'project file', 'install', 'interpreter', 'tasks'];
-export const REBUILD_STEPS = ['extract', 'project file', 'install', 'interpreter'];
+export const ENVIRONMENT_STEPS = ['extract', 'project file', 'install', 'interpreter', 'bytecode', 'tasks'];
+export const REBUILD_STEPS = ['extract', 'project file', 'install', 'interpreter', 'bytecode'];
 
 type Config = z.output<typeof PixiConfig>;
 
 const configOf = (resource: Resource) => resource.tasks_pixi_config as unknown as Config;
 
 /** pixi with its environment, for one version folder. */
-function pixiFor(group: GroupAtWork, { resource, pixiCacheDir }: Place) {
+function pixiFor(group: GroupAtWork, { resource, pixiCacheDir }: InstallSite) {
   const config = configOf(resource);
   const home = config.versions?.[group.pixi_version ?? ''];
   if (home === undefined)
@@ -52,7 +53,7 @@ const folderIn = (archive: string) =>
     .at(-1)!
     .replace(/\.tar\.gz$/, '');
 
-async function extract(run: Run, group: GroupAtWork): Promise<void> {
+async function extract(run: ProcedureRun, group: GroupAtWork): Promise<void> {
   const archive = group.archive_path!;
   const top = folderIn(archive);
   const source = join(group.path!, SOURCE);
@@ -84,7 +85,7 @@ export function simplifiedProject(text: string, environment: string, platform: s
   return stringify(project);
 }
 
-async function simplify(run: Run, group: GroupAtWork, resource: Resource): Promise<void> {
+async function simplify(run: ProcedureRun, group: GroupAtWork, resource: Resource): Promise<void> {
   const { DEFAULT_ENVIRONMENT = 'default', DEFAULT_PLATFORM = 'linux-64' } = configOf(resource);
   const file = projectFile(group);
   try {
@@ -94,12 +95,12 @@ async function simplify(run: Run, group: GroupAtWork, resource: Resource): Promi
     );
   } catch (error) {
     if (error instanceof StepFailed || error instanceof HostAway) throw error;
-    throw new StepFailed(`pyproject.toml of the archive cannot be read: ${(error as Error).message}`);
+    throw new StepFailed(`pyproject.toml of the archive cannot be read: ${(error as Error).message}`, { cause: error });
   }
 }
 
-function installation(group: GroupAtWork, place: Place, frozen: boolean): ScriptCommand[] {
-  const { config, program, env } = pixiFor(group, place);
+function installation(group: GroupAtWork, site: InstallSite, frozen: boolean): ScriptCommand[] {
+  const { config, program, env } = pixiFor(group, site);
   const solves = String(config.PIXI_CONCURRENT_SOLVES ?? 4);
   const downloads = String(config.PIXI_CONCURRENT_DOWNLOADS ?? 4);
   const limits = ['--concurrent-solves', solves, '--concurrent-downloads', downloads];
@@ -115,8 +116,8 @@ const pythonOf = (group: GroupAtWork) => join(group.path!, SOURCE, 'project_pyth
 const packageFile = (group: GroupAtWork) => join(group.path!, SOURCE, '_package_folder.txt');
 
 /** Writes the program that starts Python inside the environment, and where the package is in it. */
-function interpretation(group: GroupAtWork, place: Place): ScriptCommand[] {
-  const { program, env } = pixiFor(group, place);
+function interpretation(group: GroupAtWork, site: InstallSite): ScriptCommand[] {
+  const { program, env } = pixiFor(group, site);
   const source = join(group.path!, SOURCE);
   const [hook, which] = [join(source, 'activate_project.sh'), join(source, '_python.txt')];
   const manifestPath = ['--manifest-path', projectFile(group)];
@@ -127,22 +128,30 @@ function interpretation(group: GroupAtWork, place: Place): ScriptCommand[] {
     { command: ['bash', '-c', STARTER, 'bash', hook, which], output: python },
     { command: ['chmod', '755', python] },
     { command: [python, '-c', FIND, group.pkg_name.replaceAll('-', '_')], output: packageFile(group) },
-    { command: ['chmod', '-R', '755', source] },
   ];
 }
 
+/** Once all files are there. */
+const opening = (group: GroupAtWork): ScriptCommand => ({ command: ['chmod', '-R', '755', join(group.path!, SOURCE)] });
+
 /** Both together, since they may have to wait in a queue. */
-async function installAndInterpret(run: Run, group: GroupAtWork, place: Place, frozen: boolean): Promise<void> {
-  if (isFar(place.resource) && place.slurm === null) {
+async function installAndInterpret(
+  run: ProcedureRun,
+  group: GroupAtWork,
+  site: InstallSite,
+  frozen: boolean,
+): Promise<void> {
+  if (isFar(site.resource) && site.slurm === null) {
     throw new StepFailed('tasks_pixi_config of the resource has no SLURM_CONFIG. Ask an administrator to add it.');
   }
-  await runScript(run, place.slurm, [
-    { step: 'install', commands: installation(group, place, frozen) },
-    { step: 'interpreter', commands: interpretation(group, place) },
+  await runScript(run, site.slurm, [
+    { step: 'install', commands: installation(group, site, frozen) },
+    { step: 'interpreter', commands: interpretation(group, site) },
+    { step: 'bytecode', commands: [{ command: compileCommand(pythonOf(group)) }, opening(group)] },
   ]);
 }
 
-async function manifestIn(run: Run, packageRoot: string): Promise<Manifest> {
+async function manifestIn(run: ProcedureRun, packageRoot: string): Promise<Manifest> {
   const file = join(packageRoot, MANIFEST_FILE);
   if ((await run.host.kindOf(file)) !== 'file')
     throw new StepFailed(`The package has no ${MANIFEST_FILE} in ${packageRoot}.`);
@@ -154,14 +163,14 @@ async function manifestIn(run: Run, packageRoot: string): Promise<Manifest> {
 const lockFile = (group: GroupAtWork) => join(group.path!, SOURCE, 'pixi.lock');
 
 export async function buildEnvironment(
-  run: Run,
+  run: ProcedureRun,
   group: GroupAtWork,
-  place: Place,
+  site: InstallSite,
   options: { frozen: boolean },
 ): Promise<Built> {
   await run.step('extract', () => extract(run, group));
-  await run.step('project file', () => simplify(run, group, place.resource));
-  await installAndInterpret(run, group, place, options.frozen);
+  await run.step('project file', () => simplify(run, group, site.resource));
+  await installAndInterpret(run, group, site, options.frozen);
   return run.step('tasks', async () => {
     const packageRoot = lastLine(await run.host.readText(packageFile(group)));
     const manifest = await manifestIn(run, packageRoot);
@@ -173,16 +182,16 @@ export async function buildEnvironment(
 }
 
 /** The lock file says exactly what was installed. */
-export async function rebuildEnvironment(run: Run, group: GroupAtWork, place: Place): Promise<void> {
+export async function rebuildEnvironment(run: ProcedureRun, group: GroupAtWork, site: InstallSite): Promise<void> {
   await run.step('extract', () => extract(run, group));
   await run.step('project file', async () => {
-    await simplify(run, group, place.resource);
+    await simplify(run, group, site.resource);
     await run.host.writeText(lockFile(group), group.env_info!);
   });
-  await installAndInterpret(run, group, place, true);
+  await installAndInterpret(run, group, site, true);
 }
 
-export async function removalProblem(run: Run, group: GroupAtWork): Promise<string | undefined> {
+export async function removalProblem(run: ProcedureRun, group: GroupAtWork): Promise<string | undefined> {
   if (group.archive_path !== null && (await run.host.kindOf(group.archive_path)) === 'file') return undefined;
-  return 'The uploaded archive is not there any more, so the environment could not be made again.';
+  return 'The uploaded archive is gone, so the environment could not be made again.';
 }

@@ -1,23 +1,25 @@
 /**
- * Commands that belong together, run where the place wants them: one after the other, or all in one Slurm job.
+ * Commands that belong together, run where the resource wants them: one after the other, or all in one Slurm job.
  *
- *     await runScript(run, place.slurm, [{ step: 'install', commands: [{ command: ['pixi', 'install'] }] }]);
+ *     await runScript(run, site.slurm, [{ step: 'install', commands: [{ command: ['pixi', 'install'] }] }]);
  */
-import type { Run } from './run.ts';
-import { runInSlurm, type SlurmPlace } from './slurm-job.ts';
-import type { ScriptCommand } from './slurm-step.ts';
+import { installFailure } from './install-failure.ts';
+import type { ProcedureRun } from './procedure-run.ts';
+import { runInSlurm, type SlurmJob } from './slurm-job.ts';
+import type { ScriptCommand } from './slurm-script.ts';
 
 export interface ScriptPart {
   step: string;
   commands: ScriptCommand[];
 }
 
-async function runHere(run: Run, { command, env, output }: ScriptCommand): Promise<void> {
-  const printed = await run.command(command, { ...(env && { env }), quiet: output !== undefined });
+async function runHere(run: ProcedureRun, { command, env, output }: ScriptCommand): Promise<void> {
+  const quiet = output !== undefined;
+  const printed = await run.command(command, { ...(env && { env }), quiet, explain: installFailure });
   if (output !== undefined) await run.host.writeText(output, printed);
 }
 
-export async function runScript(run: Run, slurm: SlurmPlace | null, parts: ScriptPart[]): Promise<void> {
+export async function runScript(run: ProcedureRun, slurm: SlurmJob | null, parts: ScriptPart[]): Promise<void> {
   for (const [index, { step, commands }] of parts.entries()) {
     await run.step(step, async () => {
       if (slurm === null) for (const one of commands) await runHere(run, one);

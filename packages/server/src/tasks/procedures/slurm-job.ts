@@ -1,31 +1,34 @@
 /**
- * Carries out commands as one Slurm job, on a place that has Slurm.
+ * Carries out commands as one Slurm job, on a resource that has Slurm.
  *
  * What the job prints goes to the log while it runs. Only its marker says that it worked; an answer that cannot be had,
- * from Slurm or from the place, says nothing and is asked for again. A job has the name of its activity, so that the next
+ * from Slurm or from the host, says nothing and is asked for again. A job has the name of its activity, so that the next
  * attempt finds one that an interrupted service left, and ends it first.
  */
 import { StringDecoder } from 'node:string_decoder';
-import { setTimeout as sleep } from 'node:timers/promises';
 
-import { isPassing, stateKind } from '../../engine/slurm/states.ts';
-import { capture, type Command, HostAway, HostTimeout } from '../../hosts/index.ts';
-import { type Run, StepFailed } from './run.ts';
+import { stateKind } from '../../engine/slurm/states.ts';
+import { HostAway } from '../../hosts/index.ts';
 import {
-  type Answer,
-  filesOf,
-  jobIdOf,
-  lastLine,
-  type ScriptCommand,
-  type Sighting,
-  sightingIn,
-  type SlurmConfig,
-  submissionScript,
-} from './slurm-step.ts';
+  type Asked,
+  type Asking,
+  cancel,
+  followFiles,
+  isAway,
+  pause,
+  type SlurmClient,
+  SubmissionRefused,
+  submitOnce,
+  untilAnswered,
+  whileAway,
+} from '../../slurm/index.ts';
+import { installFailure } from './install-failure.ts';
+import { type ProcedureRun, StepFailed } from './procedure-run.ts';
+import { filesOf, lastLine, type ScriptCommand, type SlurmConfig, submissionScript } from './slurm-script.ts';
 
-export interface SlurmPlace {
+export interface SlurmJob {
+  client: SlurmClient;
   config: SlurmConfig;
-  /** The name of the job. */
   name: string;
   /** Where script, output and marker go, and how their names begin. */
   folder: string;
@@ -35,181 +38,142 @@ export interface SlurmPlace {
   signal: AbortSignal;
 }
 
-/** A command on the login node that takes longer than this hangs. */
-const LONGEST_ANSWER_MS = 120_000;
-/** For how long Slurm or the place may say nothing, before the job is given up. */
+/** For how long Slurm or the host may say nothing, before the job is given up. */
 const SILENCE_MS = 30 * 60_000;
 /** A file written on a node may be seen elsewhere only after a while. */
 const MARKER_MS = 30_000;
 const LOOK_FOR_MARKER_MS = 500;
-/** Of what a job prints: read at a time, and read at all. */
-const LARGEST_STEP = 2 ** 20;
+/** Of what a job prints. */
 const LARGEST_OUTPUT = 64 * 2 ** 20;
+/** The cause of a failure may stand some way before its end. */
+const LONGEST_REMEMBERED = 64_000;
 const LONGEST_LAST_LINE = 10_000;
 /** How long a job takes to go after scancel, at most. */
 const CANCEL_MS = 60_000;
 
-const isAway = (error: unknown) => (error instanceof HostAway && !error.needsPerson) || error instanceof HostTimeout;
-
-async function ask(run: Run, command: Command): Promise<Answer> {
-  const { code, stdout, stderr } = await capture(run.host, command, { cwd: '/', timeoutMs: LONGEST_ANSWER_MS });
-  return { code, stdout: stdout.toString(), stderr };
-}
-
-type Asked<T> = { answer: T } | { why: string };
-
-/** Asks until there is an answer, for as long as silence is borne. */
-async function untilAnswered<T>(run: Run, { pollMs, signal }: SlurmPlace, what: () => Promise<Asked<T>>): Promise<T> {
-  const end = Date.now() + SILENCE_MS;
-  let told: string | undefined;
-  for (;;) {
-    const got = await what().catch((error: Error): Asked<T> => {
-      if (!isAway(error) || Date.now() > end) throw error;
-      return { why: error.message };
-    });
-    if ('answer' in got) return got.answer;
-    if (Date.now() > end) throw new StepFailed(`Slurm does not answer: ${got.why}`);
-    if (told !== got.why) run.say(`No answer, asking again: ${got.why}`, 'WARNING');
-    told = got.why;
-    await sleep(pollMs, undefined, { signal });
-  }
-}
-
-const QUEUE = ['squeue', '--noheader', '--format=%i %T'] as const;
-/** A job, or an element of an array. */
-const JOB_ID = /^\d{1,10}(_\S+)?$/;
-
-type Seen = Exclude<Sighting, { is: 'unknown' }>;
-
-const look = (run: Run, slurm: SlurmPlace, id: string): Promise<Seen> =>
-  untilAnswered<Seen>(run, slurm, async () => {
-    const seen = sightingIn(await ask(run, [...QUEUE, '--states=all', `--jobs=${id}`]), id);
-    return seen.is === 'unknown' ? { why: seen.why } : { answer: seen };
-  });
+const askingFor = (run: ProcedureRun, { pollMs, signal }: SlurmJob): Asking => ({
+  signal,
+  pauses: { firstPauseMs: pollMs, longestPauseMs: pollMs },
+  failsForPerson: true,
+  onSilence: (why) => run.say(`No answer, asking again: ${lastLine(why)}`, 'WARNING'),
+  longestSilence: { ms: SILENCE_MS, problem: (why) => new StepFailed(`Slurm does not answer: ${lastLine(why)}`) },
+});
 
 /** The jobs of this name that are not over. Somebody else may have given a job of theirs the same name. */
-const jobsCalled = (run: Run, slurm: SlurmPlace): Promise<string[]> =>
-  untilAnswered<string[]>(run, slurm, async () => {
-    const { code, stdout, stderr } = await ask(run, [...QUEUE, '--me', `--name=${slurm.name}`]);
-    if (code === 0) {
-      const ids = stdout.split('\n').map((line) => line.trim().split(/\s+/)[0]!);
-      return { answer: ids.filter((id) => JOB_ID.test(id)) };
-    }
-    if (isPassing(stderr)) return { why: lastLine(stderr) };
-    throw new StepFailed(`squeue ended with ${code}: ${lastLine(stderr)}`);
-  });
+const jobsCalled = (run: ProcedureRun, job: SlurmJob): Promise<number[]> =>
+  untilAnswered(
+    async (): Promise<Asked<number[]>> => {
+      const found = await job.client.queue.find({ name: job.name });
+      if ('ids' in found) return { answer: found.ids };
+      if (found.passing) return { silence: found.problem };
+      throw new StepFailed(`The queue of Slurm cannot be read: ${lastLine(found.problem)}`);
+    },
+    askingFor(run, job),
+  );
 
 /** Ends the jobs of an earlier attempt, and waits until they are gone: they write where the next one does. */
-export async function cancelEarlier(run: Run, slurm: SlurmPlace): Promise<void> {
+export async function cancelEarlier(run: ProcedureRun, job: SlurmJob): Promise<void> {
   const end = Date.now() + CANCEL_MS;
-  let ids = await jobsCalled(run, slurm);
+  let ids = await jobsCalled(run, job);
   if (ids.length > 0) run.say(`Cancelling the Slurm job ${ids.join(', ')}`);
   while (ids.length > 0) {
-    await ask(run, ['scancel', ...ids]);
-    await sleep(Math.min(slurm.pollMs, 1000), undefined, { signal: slurm.signal });
-    ids = await jobsCalled(run, slurm);
+    await cancel(job.client, ids);
+    await pause(Math.min(job.pollMs, 1000), job.signal);
+    ids = await jobsCalled(run, job);
     if (Date.now() > end) throw new StepFailed(`The Slurm job ${ids.join(', ')} was cancelled and does not end.`);
   }
 }
 
-/** When sbatch gets no answer, the job may have been taken all the same; then it is in the queue under its name. */
-async function submit(run: Run, slurm: SlurmPlace, script: string): Promise<string> {
-  let mayBeThere = false;
-  return untilAnswered<string>(run, slurm, async () => {
-    const [earlier] = mayBeThere ? await jobsCalled(run, slurm) : [];
-    if (earlier !== undefined) return { answer: earlier };
-    mayBeThere = true;
-    const { code, stdout, stderr } = await ask(run, ['sbatch', '--parsable', script]);
-    if (code === 0) return { answer: jobIdOf(stdout) };
-    if (isPassing(stderr)) return { why: lastLine(stderr) };
-    throw new StepFailed(`Slurm did not take the job: ${lastLine(stderr) || `sbatch ended with ${code}`}`);
-  });
-}
+const submit = (run: ProcedureRun, job: SlurmJob, path: string): Promise<number> =>
+  submitOnce(job.client, { mark: { name: job.name }, script: { path }, mayBeThere: false }, askingFor(run, job)).catch(
+    (error: unknown) => {
+      if (!(error instanceof SubmissionRefused)) throw error;
+      throw new StepFailed(`Slurm did not take the job: ${lastLine(error.said)}`, { cause: error });
+    },
+  );
 
-/** Prints the next bytes of the file `$1`, from `$2` on, at most `$3`. What is no file, such as a pipe, has none. */
-const PRINT = 'test -f "$1" || exit 0; tail -c "+$2" -- "$1" | head -c "$3"';
+const GONE = 'no longer in the queue';
 
-/** Hands on what a growing file holds beyond what was read before, up to a limit. */
-function followed(run: Run, file: string) {
+/** What Slurm calls the state of the job: in its queue, or in its accounting where the queue has forgotten the job. */
+const stateOf = (run: ProcedureRun, job: SlurmJob, id: number): Promise<string> =>
+  untilAnswered(
+    async (): Promise<Asked<string>> => {
+      const { queue } = job.client;
+      const reading = await queue.read([id], 0);
+      if ('problem' in reading) return { silence: reading.problem };
+      const known = reading.jobs.get(id) ?? (await queue.history([id])).get(id);
+      return { answer: known?.elements.get(0)?.state ?? GONE };
+    },
+    askingFor(run, job),
+  );
+
+/** Shows what the job prints, up to a limit. */
+function shownFile(run: ProcedureRun, path: string) {
   const decoder = new StringDecoder('utf8');
-  let read = 0;
-  let last = '';
-
-  /** True when there may be more already. */
-  async function readStep(): Promise<boolean> {
-    const words = [file, String(read + 1), String(LARGEST_STEP)];
-    const { code, stdout } = await capture(run.host, ['/bin/sh', '-c', PRINT, 'print', ...words], {
-      cwd: '/',
-      timeoutMs: LONGEST_ANSWER_MS,
-    });
-    if (code !== 0 || stdout.length === 0) return false;
-    read += stdout.length;
-    const text = decoder.write(stdout);
-    run.show(text, file);
-    last = lastLine(text.slice(-LONGEST_LAST_LINE)) || last;
-    if (read >= LARGEST_OUTPUT) run.say(`It prints more than is kept here. All of it is in ${file}`);
-    return stdout.length === LARGEST_STEP;
-  }
-
+  let [read, end] = [0, ''];
   return {
-    lastLine: () => last,
-    async more() {
-      while (read < LARGEST_OUTPUT && (await readStep()));
+    path,
+    most: LARGEST_OUTPUT,
+    end: () => end,
+    onBytes(bytes: Buffer) {
+      const text = decoder.write(bytes);
+      run.show(text, path);
+      end = (end + text).slice(-LONGEST_REMEMBERED);
+      read += bytes.length;
+      if (read === LARGEST_OUTPUT) run.say(`It prints more than is kept here. All of it is in ${path}`);
     },
   };
 }
 
 /** True when the marker is there; where there is a reason to expect it, it may come late. */
-async function markerCame(run: Run, slurm: SlurmPlace, file: string, expected: boolean): Promise<boolean> {
+async function markerCame(run: ProcedureRun, job: SlurmJob, file: string, expected: boolean): Promise<boolean> {
   const end = Date.now() + (expected ? MARKER_MS : 0);
   for (;;) {
-    const kind = await untilAnswered(run, slurm, async () => ({ answer: await run.host.kindOf(file) }));
+    const kind = await whileAway(() => run.host.kindOf(file), askingFor(run, job));
     if (kind === 'file') return true;
     if (Date.now() >= end) return false;
-    await sleep(LOOK_FOR_MARKER_MS, undefined, { signal: slurm.signal });
+    await pause(LOOK_FOR_MARKER_MS, job.signal);
   }
 }
 
-async function follow(run: Run, slurm: SlurmPlace, id: string): Promise<void> {
-  const files = filesOf(slurm);
-  const [out, err] = [followed(run, files.out), followed(run, files.err)];
-  const readOn = () =>
-    untilAnswered(run, slurm, async () => {
-      await out.more();
-      await err.more();
-      return { answer: undefined };
-    });
+async function follow(run: ProcedureRun, job: SlurmJob, id: number): Promise<void> {
+  const files = filesOf(job);
+  const [out, err] = [shownFile(run, files.out), shownFile(run, files.err)];
+  const readNext = followFiles(job.client.files, [out, err]);
+  const readOn = () => whileAway(readNext, askingFor(run, job));
   let state = '';
   for (;;) {
-    const seen = await look(run, slurm, id);
-    const now = seen.is === 'gone' ? 'not in the queue any more' : seen.state;
+    const now = await stateOf(run, job, id);
     if (now !== state) run.say(`Slurm job ${id}: ${now}`);
     state = now;
     await readOn();
-    if (seen.is === 'gone' || stateKind(state).finished) break;
-    await sleep(slurm.pollMs, undefined, { signal: slurm.signal });
+    if (state === GONE || stateKind(state).finished) break;
+    await pause(job.pollMs, job.signal);
   }
-  const worked = await markerCame(run, slurm, files.success, state === 'COMPLETED' || !stateKind(state).finished);
+  const worked = await markerCame(run, job, files.success, state === 'COMPLETED' || !stateKind(state).finished);
   // what was printed last may come as late as the marker
   await readOn();
   if (worked) return;
-  throw new StepFailed(`The Slurm job ${id} did not work (${state}): ${err.lastLine() || out.lastLine()}`);
+  const said = installFailure(err.end()) ?? (lastLine(err.end()) || lastLine(out.end())).slice(-LONGEST_LAST_LINE);
+  throw new StepFailed(`The Slurm job ${id} did not work (${state}): ${said}`);
 }
 
-export async function runInSlurm(run: Run, slurm: SlurmPlace, commands: ScriptCommand[]): Promise<void> {
-  const files = filesOf(slurm);
-  const script = submissionScript({ ...slurm, commands });
-  await run.host.makeFolder(slurm.folder);
+const isPassing = (error: unknown) => isAway(error) && !(error instanceof HostAway && error.needsPerson);
+
+export async function runInSlurm(run: ProcedureRun, job: SlurmJob, commands: ScriptCommand[]): Promise<void> {
+  const files = filesOf(job);
+  const script = submissionScript({ ...job, commands });
+  await run.host.makeFolder(job.folder);
   await run.host.writeText(files.script, script);
   run.say(`$ sbatch --parsable ${files.script}`);
   try {
-    const id = await submit(run, slurm, files.script);
-    run.say(`Submitted the Slurm job ${id}, ${slurm.name}`);
-    await follow(run, slurm, id);
+    const id = await submit(run, job, files.script);
+    run.say(`Submitted the Slurm job ${id}, ${job.name}`);
+    await follow(run, job, id);
   } catch (error) {
     // it must not go on in a folder that is about to be removed
-    if (!slurm.signal.aborted && !isAway(error)) {
-      await cancelEarlier(run, slurm).catch((late: Error) =>
+    if (!job.signal.aborted && !isPassing(error)) {
+      await cancelEarlier(run, job).catch((late: Error) =>
         run.say(`The Slurm job may still run: ${late.message}`, 'WARNING'),
       );
     }

@@ -5,14 +5,18 @@ import { usableProfile } from '../../accounts/index.ts';
 import { type Acting, type Api, refuse } from '../../http/index.ts';
 import { type CollectParts, collectPip, collectPixi } from '../collect.ts';
 import { ask, resetPip, resetPixi } from '../lifecycle.ts';
+import type { Lookups } from '../lookups.ts';
 
 export interface LifecycleRouteParts extends CollectParts {
+  lookups: Lookups;
   /** Resets can destroy an environment that works, so they are off unless a setting allows them. */
   resetEnabled: boolean;
 }
 
 export function lifecycleRoutes(api: Api, parts: LifecycleRouteParts): void {
-  api.serve(tasks.collectPip, ({ user, body, query }) => collectPip(parts, user, body, query));
+  api.serve(tasks.collectPip, ({ user, body, query }) =>
+    parts.lookups.take(user.id, () => collectPip(parts, user, body, query)),
+  );
   api.serve(tasks.collectPixi, ({ user, body, query }) => collectPixi(parts, user, body, query));
 
   const own =

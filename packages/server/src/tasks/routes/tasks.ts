@@ -3,8 +3,9 @@ import { tasks as operations } from '@service/contract';
 
 import type { Database } from '../../db/index.ts';
 import { type Api, refuse } from '../../http/index.ts';
-import { readActivity } from '../activities-read.ts';
 import { collectCustom } from '../custom-collection.ts';
+import { readActivity } from '../lifecycle.ts';
+import type { Lookups } from '../lookups.ts';
 import { listActivities } from '../store/activities.ts';
 import { listTasks } from '../store/tasks.ts';
 import * as groups from '../task-groups.ts';
@@ -14,17 +15,20 @@ export interface TaskParts {
   db: Database;
   /** The group that everybody is in. */
   defaultGroup: string | null;
+  lookups: Lookups;
 }
 
-export function taskRoutes(api: Api, { db, defaultGroup }: TaskParts): void {
+export function taskRoutes(api: Api, { db, defaultGroup, lookups }: TaskParts): void {
   api.serve(operations.listTasks, ({ user }) => listTasks(db, user));
   api.serve(operations.getTask, ({ user, params }) => tasks.readTask(db, user, params.task_id));
   api.serve(operations.createTask, ({ user, query, body }) => tasks.createTask(db, user, query, body, defaultGroup));
-  api.serve(operations.updateTask, ({ user, params, body }) => tasks.updateTask(db, user, params.task_id, body));
+  api.serve(operations.updateTask, ({ by, params, body }) => tasks.updateTask(db, by, params.task_id, body));
   api.serve(operations.deleteTask, () => {
     throw refuse(405, tasks.GO_BY_GROUP, { allow: 'GET, PATCH' });
   });
-  api.serve(operations.collectCustom, ({ user, query, body }) => collectCustom(db, user, query, body, defaultGroup));
+  api.serve(operations.collectCustom, ({ user, query, body }) =>
+    lookups.take(user.id, () => collectCustom(db, user, query, body, defaultGroup)),
+  );
 
   api.serve(operations.listTaskGroups, ({ user, query }) => groups.listTaskGroups(db, user, query, defaultGroup));
   api.serve(operations.listActivities, ({ user, query: { log, ...filter } }) =>

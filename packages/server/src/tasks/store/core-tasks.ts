@@ -78,19 +78,19 @@ export async function countCoreTasks(db: Executor): Promise<number> {
   return count;
 }
 
-export interface Place {
+export interface ResourceAndGroup {
   resource_id: number;
   user_group_id: number;
 }
 export type Triple = [pkg_name: string, version: string, task_name: string];
 
-/** The tasks with these names, wherever they are installed among these places. */
-export async function tasksNamed(db: Executor, places: Place[], triples: Triple[]): Promise<number[]> {
+/** The tasks with these names, wherever they are installed on these resources for these user groups. */
+export async function tasksNamed(db: Executor, pairs: ResourceAndGroup[], triples: Triple[]): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`
     select t.id
-    from unnest(${places.map((place) => place.resource_id)}::int[], ${places.map((place) => place.user_group_id)}::int[])
-      as place (resource_id, user_group_id)
-    join task_groups g on g.resource_id = place.resource_id and g.user_group_id = place.user_group_id
+    from unnest(${pairs.map((pair) => pair.resource_id)}::int[], ${pairs.map((pair) => pair.user_group_id)}::int[])
+      as pair (resource_id, user_group_id)
+    join task_groups g on g.resource_id = pair.resource_id and g.user_group_id = pair.user_group_id
     join unnest(${triples.map(([pkg_name]) => pkg_name)}::text[], ${triples.map(([, version]) => version)}::text[],
       ${triples.map(([, , name]) => name)}::text[]) as wanted (pkg_name, version, name)
       on wanted.pkg_name = g.pkg_name and wanted.version = g.version

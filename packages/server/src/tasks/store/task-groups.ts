@@ -4,7 +4,7 @@ import { type Insertable, sql } from 'kysely';
 import type { Origin, PageRequest, User } from '@service/contract';
 
 import { brokenConstraint, contains, pageOf, rowsOf, type Tables } from '../../db/index.ts';
-import type { Executor } from './tasks.ts';
+import { type Executor, slimTaskList } from './tasks.ts';
 import { isOffered, isReadable } from './visibility.ts';
 
 const COLUMNS = [
@@ -62,13 +62,30 @@ const withUse = (db: Executor) =>
 
 export type GroupRow = Awaited<ReturnType<ReturnType<typeof withUse>['executeTakeFirstOrThrow']>>;
 
-/** What a person can use, by package; with the moment at which they joined the group that it is shared with. */
-export function listTaskGroups(db: Executor, user: User, only: { active: boolean; owner: boolean }) {
+interface ListedGroups {
+  active: boolean;
+  owner: boolean;
+  defaultGroup: string | null;
+}
+
+/**
+ * What a person can use, by package, with tasks; with the moment at which they joined the group that it is shared with, and the
+ * id of the default group, by which the best of equal ones is chosen.
+ */
+export function listTaskGroups(db: Executor, user: User, only: ListedGroups) {
   let query = withUse(db)
     .leftJoin('group_members', (join) =>
       join.onRef('group_members.group_id', '=', 'task_groups.user_group_id').on('group_members.user_id', '=', user.id),
     )
-    .select('group_members.timestamp_joined')
+    .select((eb) => [
+      'group_members.timestamp_joined',
+      eb
+        .selectFrom('user_groups')
+        .select('user_groups.id')
+        .where('user_groups.name', '=', only.defaultGroup)
+        .as('default_group_id'),
+      slimTaskList(eb).as('task_list'),
+    ])
     .where((eb) => isOffered(eb, user));
   if (only.active) query = query.where('task_groups.active', '=', true);
   if (only.owner) query = query.where('task_groups.user_id', '=', user.id);
@@ -149,6 +166,7 @@ export interface Identity {
   resource_id: number;
   pkg_name: string;
   version: string;
+  path?: string | null;
 }
 
 const equalGroups = (db: Executor, { pkg_name, version }: Identity) =>
@@ -183,6 +201,24 @@ async function ownedText(db: Executor, group: Identity): Promise<string> {
   );
 }
 
+/** Two resources may have one folder for tasks, and folders of packages have the same names in it. */
+async function folderText(db: Executor, { pkg_name, version, path = null }: Identity): Promise<string> {
+  const other = await db
+    .selectFrom('task_groups')
+    .innerJoin('users', 'users.id', 'task_groups.user_id')
+    .innerJoin('resources', 'resources.id', 'task_groups.resource_id')
+    .select(['task_groups.id', 'task_groups.pkg_name', 'task_groups.version', 'users.email', 'resources.name'])
+    .where('task_groups.path', '=', path)
+    .executeTakeFirst();
+  const named = other
+    ? `${other.pkg_name} ${other.version} of ${other.email} on the resource "${other.name}" (task group ${other.id})`
+    : 'Another task group';
+  return (
+    `${named} is installed in ${path ?? 'this folder'}, where ${pkg_name} ${version} would be installed. ` +
+    'Delete it first, or choose another version.'
+  );
+}
+
 const sharedText = ({ pkg_name, version }: Identity, equal: Equal) =>
   `This user group has ${pkg_name} ${version} already${equal ? ` from ${equal.email}` : ''}${naming(equal)}. ` +
   'Use that one, or choose another user group or private.';
@@ -212,7 +248,7 @@ export async function explainDuplicate(db: Executor, error: unknown, group: Iden
     case 'task_groups_user_group_unique':
       return sharedText(group, await equalInUserGroup(db, group));
     case 'task_groups_path_unique':
-      return 'Another task group is installed in this folder. Delete it first, or choose another version.';
+      return folderText(db, group);
     case 'tasks_name_unique':
       return 'Two tasks have the same name. Rename one of them.';
     default:

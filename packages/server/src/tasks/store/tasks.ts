@@ -1,5 +1,6 @@
 /** The SQL of tasks: those a person may use, single ones, and new ones. */
-import { sql, type Transaction, type Updateable } from 'kysely';
+import { type ExpressionBuilder, sql, type Transaction, type Updateable } from 'kysely';
+import { jsonArrayFrom } from 'kysely/helpers/postgres';
 
 import type { JsonObject, Task, TaskSlim, TaskType, User } from '@service/contract';
 
@@ -59,22 +60,15 @@ export async function tasksOfGroups(db: Executor, groupIds: number[]): Promise<M
   return Map.groupBy(tasks, (task) => task.taskgroupv2_id);
 }
 
-/** The same in short. */
-export async function slimTasksOfGroups(db: Executor, groupIds: number[]): Promise<Map<number, TaskSlim[]>> {
-  const tasks = await db
-    .selectFrom('tasks')
-    .select([...SLIM_COLUMNS, 'tasks.taskgroupv2_id'])
-    .where('tasks.taskgroupv2_id', '=', ofGroups(groupIds))
-    .orderBy('tasks.id')
-    .execute();
-  const byGroup = new Map<number, TaskSlim[]>();
-  for (const { taskgroupv2_id, ...task } of tasks) {
-    const list = byGroup.get(taskgroupv2_id);
-    if (list) list.push(task);
-    else byGroup.set(taskgroupv2_id, [task]);
-  }
-  return byGroup;
-}
+/** The tasks of a group as lists of groups show them. */
+export const slimTaskList = (eb: ExpressionBuilder<Tables, 'task_groups'>) =>
+  jsonArrayFrom(
+    eb
+      .selectFrom('tasks')
+      .select(SLIM_COLUMNS)
+      .whereRef('tasks.taskgroupv2_id', '=', 'task_groups.id')
+      .orderBy('tasks.id'),
+  );
 
 /** A task, and what the caller may do with it. */
 export async function findTask(db: Executor, user: User, taskId: number) {

@@ -19,8 +19,8 @@ const work = (members: Partial<Parameters<typeof batches>[0]>) =>
     cpus: 2,
     memory: 1000,
     batching: BATCHING,
-    tasksPerJob: null,
-    parallelTasksPerJob: null,
+    unitsPerPack: null,
+    parallelUnits: null,
     ...members,
   });
 
@@ -32,9 +32,9 @@ describe('how many units a Slurm job takes', () => {
     [4, 1, 1, 4],
     [5, 2, 1, 3],
     [10, 3, 1, 4],
-  ])('%i small units: %i in a job, %i at a time, %i jobs', (total, tasksPerJob, parallel, jobs) => {
-    expect(work({ total, cpus: 1, memory: 100, batching: SMALL })).toEqual({ tasksPerJob, parallel, warnings: [] });
-    expect(packCount(total, tasksPerJob)).toBe(jobs);
+  ])('%i small units: %i in a job, %i at a time, %i jobs', (total, unitsPerPack, parallel, jobs) => {
+    expect(work({ total, cpus: 1, memory: 100, batching: SMALL })).toEqual({ unitsPerPack, parallel, warnings: [] });
+    expect(packCount(total, unitsPerPack)).toBe(jobs);
   });
 
   it.each([
@@ -45,40 +45,36 @@ describe('how many units a Slurm job takes', () => {
     [8000, 8, 8, 1000],
     [8001, 9, 8, 889],
     [20_000, 20, 8, 1000],
-  ])('%i larger units: %i in a job, %i at a time, %i jobs', (total, tasksPerJob, parallel, jobs) => {
-    expect(work({ total })).toEqual({ tasksPerJob, parallel, warnings: [] });
-    expect(packCount(total, tasksPerJob)).toBe(jobs);
+  ])('%i larger units: %i in a job, %i at a time, %i jobs', (total, unitsPerPack, parallel, jobs) => {
+    expect(work({ total })).toEqual({ unitsPerPack, parallel, warnings: [] });
+    expect(packCount(total, unitsPerPack)).toBe(jobs);
   });
 
   it.each<[string, Partial<Parameters<typeof batches>[0]>, [number, number]]>([
     ['above the target and below the limit', { memory: 20_000 }, [1, 1]],
-    ['more at a time than in a job', { tasksPerJob: 2, parallelTasksPerJob: 5 }, [2, 2]],
-    ['zero as no choice', { tasksPerJob: 0, parallelTasksPerJob: 0 }, [2, 2]],
-    ['a choice', { tasksPerJob: 6, parallelTasksPerJob: 2 }, [6, 2]],
-  ])('%s', (_, members, [tasksPerJob, parallel]) => {
-    expect(work(members)).toEqual({ tasksPerJob, parallel, warnings: [] });
+    ['more at a time than in a job', { unitsPerPack: 2, parallelUnits: 5 }, [2, 2]],
+    ['zero as no choice', { unitsPerPack: 0, parallelUnits: 0 }, [2, 2]],
+    ['a choice', { unitsPerPack: 6, parallelUnits: 2 }, [6, 2]],
+  ])('%s', (_, members, [unitsPerPack, parallel]) => {
+    expect(work(members)).toEqual({ unitsPerPack, parallel, warnings: [] });
   });
 
   it.each<[string, Partial<Parameters<typeof batches>[0]>, RegExp]>([
     [
       'only one choice',
-      { tasksPerJob: 0, parallelTasksPerJob: 2 },
+      { unitsPerPack: 0, parallelUnits: 2 },
       /^parallel_tasks_per_job is set and tasks_per_job is not/,
     ],
-    ['only the other', { tasksPerJob: 2 }, /^tasks_per_job is set and parallel_tasks_per_job is not\. Set both/],
-    [
-      'too many CPUs at a time',
-      { cpus: 10, tasksPerJob: 2, parallelTasksPerJob: 2 },
-      /need 20 CPUs, and .* may have 16/,
-    ],
+    ['only the other', { unitsPerPack: 2 }, /^tasks_per_job is set and parallel_tasks_per_job is not\. Set both/],
+    ['too many CPUs at a time', { cpus: 10, unitsPerPack: 2, parallelUnits: 2 }, /need 20 CPUs, and .* may have 16/],
     [
       'too much memory at a time',
-      { memory: 20_000, tasksPerJob: 2, parallelTasksPerJob: 2 },
+      { memory: 20_000, unitsPerPack: 2, parallelUnits: 2 },
       /need 40000 MB of memory, and .* may have 32000 MB/,
     ],
     [
       'too many jobs',
-      { total: 100_000, tasksPerJob: 2, parallelTasksPerJob: 2 },
+      { total: 100_000, unitsPerPack: 2, parallelUnits: 2 },
       /need 50000 Slurm jobs, and .* may have 1000/,
     ],
     [
@@ -93,9 +89,9 @@ describe('how many units a Slurm job takes', () => {
   });
 
   it('tells when a choice is over a target', () => {
-    const chosen = work({ total: 1000, memory: 4000, tasksPerJob: 3, parallelTasksPerJob: 3 });
+    const chosen = work({ total: 1000, memory: 4000, unitsPerPack: 3, parallelUnits: 3 });
     expect(chosen).toEqual({
-      tasksPerJob: 3,
+      unitsPerPack: 3,
       parallel: 3,
       warnings: [
         '6 CPUs of a job are more than the target of the resource, 4.',
@@ -108,7 +104,7 @@ describe('how many units a Slurm job takes', () => {
 
 describe('a phase of a task', () => {
   it('with one process has it alone, and refuses what is too large', () => {
-    expect(batchesOf(optionsFor(), 1, true)).toEqual({ tasksPerJob: 1, parallel: 1, warnings: [] });
+    expect(batchesOf(optionsFor(), 1, true)).toEqual({ unitsPerPack: 1, parallel: 1, warnings: [] });
     expect(batchesOf(optionsFor({ meta: { cpus_per_task: 17 } }), 1, true)).toHaveProperty('problem');
     expect(batchesOf(optionsFor({ meta: { tasks_per_job: 4 } }), 1, true)).toHaveProperty('problem');
   });
@@ -120,9 +116,9 @@ describe('a phase of a task', () => {
     [{ parallel_tasks_per_job: 1 }, 10, 1, 1],
     [{ tasks_per_job: 5 }, 10, 5, 1],
     [{ tasks_per_job: 6, parallel_tasks_per_job: 2 }, 10, 6, 2],
-  ])('that needs a GPU, with %j and %i units: %i in a job, %i at a time', (meta, total, tasksPerJob, parallel) => {
+  ])('that needs a GPU, with %j and %i units: %i in a job, %i at a time', (meta, total, unitsPerPack, parallel) => {
     const result = batchesOf(optionsFor({ meta: { needs_gpu: true, ...meta } }), total, false);
-    expect(result).toMatchObject({ tasksPerJob, parallel });
+    expect(result).toMatchObject({ unitsPerPack, parallel });
   });
 
   it('that needs a GPU cannot have several at a time without saying how many in all', () => {
@@ -145,8 +141,8 @@ describe('whatever the numbers are', () => {
       target_mem_per_job: above(100_000),
       max_mem_per_job: above(500_000),
     }),
-    tasksPerJob: fc.option(fc.integer({ min: 0, max: 200 })),
-    parallelTasksPerJob: fc.option(fc.integer({ min: 0, max: 64 })),
+    unitsPerPack: fc.option(fc.integer({ min: 0, max: 200 })),
+    parallelUnits: fc.option(fc.integer({ min: 0, max: 64 })),
   });
 
   it('a job keeps to the limits, and there are not too many', () => {
@@ -159,10 +155,10 @@ describe('whatever the numbers are', () => {
         }
         const { batching, total, cpus, memory } = given;
         expect(result.parallel).toBeGreaterThanOrEqual(1);
-        expect(result.parallel).toBeLessThanOrEqual(result.tasksPerJob);
+        expect(result.parallel).toBeLessThanOrEqual(result.unitsPerPack);
         expect(result.parallel * cpus).toBeLessThanOrEqual(batching.max_cpus_per_job);
         expect(result.parallel * memory).toBeLessThanOrEqual(batching.max_mem_per_job);
-        expect(packCount(total, result.tasksPerJob)).toBeLessThanOrEqual(batching.max_num_jobs);
+        expect(packCount(total, result.unitsPerPack)).toBeLessThanOrEqual(batching.max_num_jobs);
       }),
       { numRuns: 500 },
     );
@@ -170,11 +166,11 @@ describe('whatever the numbers are', () => {
 
   it('all units have a place, and no job is empty', () => {
     fc.assert(
-      fc.property(above(20_000), above(3000), (total, tasksPerJob) => {
-        const jobs = packCount(total, tasksPerJob);
-        const inLast = total - (jobs - 1) * tasksPerJob;
+      fc.property(above(20_000), above(3000), (total, unitsPerPack) => {
+        const jobs = packCount(total, unitsPerPack);
+        const inLast = total - (jobs - 1) * unitsPerPack;
         expect(inLast).toBeGreaterThan(0);
-        expect(inLast).toBeLessThanOrEqual(tasksPerJob);
+        expect(inLast).toBeLessThanOrEqual(unitsPerPack);
       }),
     );
   });

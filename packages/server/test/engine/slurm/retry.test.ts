@@ -69,6 +69,6 @@ describe('running again with more', () => {
     const options = optionsFor({ meta: { mem: '10G', tasks_per_job: 6, parallel_tasks_per_job: 3, retry: {} } });
     const next = retryOptions(options, 0, 'memory')!;
     expect(next).toMatchObject({ mem: 20_000, tasks_per_job: 6, parallel_tasks_per_job: 1 });
-    expect(batchesOf(next, 12, false)).toMatchObject({ tasksPerJob: 6, parallel: 1 });
+    expect(batchesOf(next, 12, false)).toMatchObject({ unitsPerPack: 6, parallel: 1 });
   });
 });

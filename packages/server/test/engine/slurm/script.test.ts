@@ -23,6 +23,7 @@ const submit = ({ options, ...parts }: Parts = {}) =>
     base: 0,
     count: 5,
     round: 0,
+    worker: '/jobs/5/in/worker.pyz',
     inputs: '/jobs/5/in',
     outputs: '/home/alice/5/out',
     taskFolder: '/home/alice/5/0_task',
@@ -83,7 +84,7 @@ export MODELS='/home/alice/cache/models'
 export OTHER='/home/alice/cache/it'\\''s'
 printf 'Host: %s\\nFolder: %s\\n' "$(uname -n)" "$(pwd)"
 date +'Start: %Y-%m-%dT%H:%M:%S%z'
-'/opt/python3' -I -S '/jobs/5/in/worker.py' --pack '/jobs/5/in' '/home/alice/5/out' 3 "$((1000 + SLURM_ARRAY_TASK_ID))" &
+'/opt/python3' -I -S '/jobs/5/in/worker.pyz' --pack '/jobs/5/in' '/home/alice/5/out' 3 "$((1000 + SLURM_ARRAY_TASK_ID))" &
 worker=$!
 trap 'kill -TERM "$worker" 2>/dev/null' TERM
 wait "$worker"
@@ -118,7 +119,7 @@ exit "$code"
     expect(requests(parts)).toEqual(
       expect.arrayContaining(['--ntasks=3', '--ntasks-per-node=1', '--nodes=3', '--cpus-per-task=4', '--mem=2000M']),
     );
-    expect(lines(parts).find((line) => line.includes('worker.py'))).toMatch(
+    expect(lines(parts).find((line) => line.includes('worker.pyz'))).toMatch(
       /^srun --ntasks=3 --ntasks-per-node=1 --cpus-per-task=4 --export=ALL --kill-on-bad-exit=0 '\/opt\/python3' .* --nodes$/,
     );
     expect(requests({ ...parts, units: 4, count: 1, parallel: 8 })).toContain('--cpus-per-task=4');
@@ -138,7 +139,7 @@ exit "$code"
     expect(words.find((word) => word.startsWith('--error'))).toBe(`--error=/home/alice/5/0_task/${stem}.err`);
     expect(
       lines(parts)
-        .find((line) => line.includes('worker.py'))
+        .find((line) => line.includes('worker.pyz'))
         ?.endsWith(` ${pack} &`),
     ).toBe(true);
   });
@@ -330,6 +331,7 @@ describe('in a shell', () => {
       const text = scriptOf({
         options,
         python,
+        worker: `${place}/worker.pyz`,
         inputs: place,
         outputs: place,
         taskFolder: place.replaceAll('\\', '_'),
@@ -345,7 +347,7 @@ describe('in a shell', () => {
           'date',
           '-I',
           '-S',
-          `${place}/worker.py`,
+          `${place}/worker.pyz`,
           '--pack',
           place,
           place,

@@ -1,14 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
-import {
-  type EndKind,
-  endWords,
-  isPassing,
-  readAccounts,
-  readQueue,
-  refusalWords,
-  stateKind,
-} from '../../../src/engine/slurm/states.ts';
+import { readAccounts, readQueue } from '../../../src/engine/slurm/queue.ts';
+import { isPassing, refusalWords } from '../../../src/engine/slurm/refusals.ts';
+import { type EndKind, endWords, stateKind } from '../../../src/engine/slurm/states.ts';
 
 describe('a state of Slurm', () => {
   it.each<[string, EndKind]>([
@@ -58,7 +52,7 @@ describe('a state of Slurm', () => {
     ['cancelled', /cancelled in Slurm, not by this service\. Run the task again, or ask/],
     ['boot', /did not start\. Run the task again/],
     ['unknown', /does not say how .* Run the task again/],
-    ['gone', /does not know the job any more.* Run the task again/],
+    ['gone', /no longer knows the job.* Run the task again/],
   ])('people are told what %s means, and what to do', (kind, words) => {
     expect(endWords(kind)).toMatch(words);
   });

@@ -9,7 +9,7 @@ const PATIENCE = 20_000;
 const ENDED = 1_000_000;
 
 function pack(more: Partial<Pack> = {}): Pack {
-  const plan = { number: 0, attempt: 0, options: {} as never, tasksPerJob: 2, parallel: 1, units: null };
+  const plan = { number: 0, attempt: 0, options: {} as never, unitsPerPack: 2, parallel: 1, units: null };
   const batch = { folder: '/batch', total: 2, largestOutput: 1000 } as Batch;
   return { ...roundOf(plan, batch).packs[0]!, ...more };
 }

@@ -1,8 +1,7 @@
 /** The audit log in words, and its filters as the address has them. */
 import type { AuditAction, AuditObject, AuditQuery, AuditRecord } from '@service/contract';
 
-import { momentIn } from '../jobs/moments.ts';
-import { textOf, wholeOf } from './query.ts';
+import { momentIn, textOf, wholeOf } from '../ui/asked.ts';
 
 const ACTIONS: Record<AuditAction, string> = {
   'user.create': 'Created account',
@@ -10,6 +9,8 @@ const ACTIONS: Record<AuditAction, string> = {
   'user.rights': 'Changed rights',
   'user.password': 'Set password',
   'user.impersonate': 'Impersonated',
+  'user.act_as': 'Acted while impersonating',
+  'user.link_account': 'Linked external account',
   'user.sign_out': 'Signed out everywhere',
   'token.create': 'Created token',
   'token.revoke': 'Revoked token',
@@ -33,7 +34,10 @@ const ACTIONS: Record<AuditAction, string> = {
   'sharing.leave': 'Left project',
   'dataset.delete': 'Deleted dataset',
   'workflow.delete': 'Deleted workflow',
+  'template.share': 'Shared template',
+  'template.delete': 'Deleted template',
   'task.core': 'Changed core task',
+  'task.update': 'Changed task command',
   'task_group.share': 'Shared task group',
   'task_group.deactivate': 'Deactivated task group',
   'task_group.reactivate': 'Reactivated task group',
@@ -52,6 +56,7 @@ const OBJECTS: Record<AuditObject, string> = {
   project: 'Project',
   dataset: 'Dataset',
   workflow: 'Workflow',
+  template: 'Template',
   task: 'Task',
   task_group: 'Task group',
   job: 'Job',

@@ -14,20 +14,42 @@ export interface ProfileField {
   key: keyof ProfileValues;
   label: string;
   hint?: string;
+  placeholder?: string;
   optional?: boolean;
 }
 
-const NAME: ProfileField = { key: 'name', label: 'Name' };
+const NAME: ProfileField = { key: 'name', label: 'Name', hint: 'No two profiles have the same name.' };
 const USERNAME: ProfileField = {
   key: 'username',
   label: 'User name on the cluster',
   hint: 'Jobs and installations run as this user.',
+  placeholder: 'alice',
 };
 const SSH: ProfileField[] = [
-  { key: 'ssh_key_path', label: 'Private key', hint: 'Absolute path of the key file on the machine of the service.' },
-  { key: 'jobs_remote_dir', label: 'Folder for jobs', hint: 'Absolute path on the cluster.' },
-  { key: 'tasks_remote_dir', label: 'Folder for task packages', hint: 'Absolute path on the cluster.' },
-  { key: 'pixi_cache_dir', label: 'Cache of pixi', hint: 'Absolute path on the cluster.', optional: true },
+  {
+    key: 'ssh_key_path',
+    label: 'Private key',
+    hint: 'Absolute path of the key file on the machine of the service.',
+    placeholder: '/etc/service/keys/alice',
+  },
+  {
+    key: 'jobs_remote_dir',
+    label: 'Folder for jobs',
+    hint: 'Absolute path on the cluster, writable for this user.',
+    placeholder: '/shared/alice/jobs',
+  },
+  {
+    key: 'tasks_remote_dir',
+    label: 'Folder for task packages',
+    hint: 'Absolute path on the cluster, writable for this user.',
+    placeholder: '/shared/alice/tasks',
+  },
+  {
+    key: 'pixi_cache_dir',
+    label: 'Cache of pixi',
+    hint: 'Absolute path on the cluster. Empty: as pixi chooses.',
+    optional: true,
+  },
 ];
 
 export const profileFields = (type: Resource['type']): ProfileField[] =>

@@ -9,6 +9,8 @@ const KINDS: Record<string, (user: Flags) => boolean> = {
   unverified: (user) => !user.is_verified,
   inactive: (user) => !user.is_active,
   'without-profile': (user) => user.profile_id === null,
+  /** Signed in, and cannot work yet. */
+  pending: (user) => user.is_active && !user.is_superuser && (!user.is_verified || user.profile_id === null),
 };
 
 /** Oneself first, then administrators, then by e-mail. */
@@ -107,3 +109,16 @@ export function changedFields(before: UserValues, now: UserValues): UserBody {
 
 export const sameGroups = (a: readonly number[], b: readonly number[]): boolean =>
   a.length === b.length && a.every((id) => b.includes(id));
+
+/** A sentence that one page leaves for the next one, such as what is still to be done with a new account. */
+let left: string | undefined;
+
+export function leaveWord(text: string): void {
+  left = text;
+}
+
+export function takeWord(): string | undefined {
+  const text = left;
+  left = undefined;
+  return text;
+}

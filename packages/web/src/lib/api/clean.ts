@@ -8,7 +8,7 @@ import { isObject } from '../json.ts';
 
 const UNSEEN = /[\u200b-\u200d\ufeff]/g;
 
-const cleanText = (text: string): string => text.normalize('NFC').replace(UNSEEN, '').trim();
+export const cleanText = (text: string): string => text.normalize('NFC').replace(UNSEEN, '').trim();
 
 export interface Cleaned {
   value: unknown;

@@ -9,11 +9,9 @@ import operations from 'virtual:operations';
 import type { accounts, AnswerOf, CallOf, jobs, projects, tasks } from '@service/contract';
 
 import { parseJson, writeJson } from '../json.ts';
-import { toast } from '../ui/toasts.svelte.ts';
 import { clean } from './clean.ts';
-import { noAnswer } from './contact.ts';
+import { listeners } from './listeners.ts';
 import { ApiProblem, problemOf } from './problem.ts';
-import { sessionEnd } from './session.ts';
 
 interface Areas {
   accounts: typeof accounts;
@@ -35,6 +33,12 @@ type OperationNamed<Name> = Name extends `${infer Area extends keyof Areas}.${in
 export type Answer<Name extends OperationName> = AnswerOf<OperationNamed<Name>>;
 
 type Fetch = typeof fetch;
+
+/** Which dataset: parameters of most operations on images. */
+export interface DatasetIds {
+  project_id: number;
+  dataset_id: number;
+}
 
 export interface CallOptions {
   /** Kit's own fetch inside a load function. */
@@ -79,8 +83,7 @@ function encode(body: unknown): RequestInit {
   if (body === undefined) return {};
   if (body instanceof FormData) return { body };
   const { value, changed } = clean(body);
-  if (changed.length > 0 && typeof window !== 'undefined')
-    toast(`Blanks and unseen signs were removed from ${changed.join(', ')}.`);
+  if (changed.length > 0) listeners.cleaned?.(changed);
   return { body: writeJson(value), headers: JSON_HEADERS };
 }
 
@@ -90,12 +93,12 @@ async function ask(address: string, request: RequestInit, options: CallOptions):
       ...request,
       ...(options.signal ? { signal: options.signal } : {}),
     });
-    if (response.status >= 500) noAnswer();
+    if (response.status >= 500) listeners.noAnswer?.();
     return response;
   } catch (error) {
     if (options.signal?.aborted) throw error;
-    noAnswer();
-    throw new ApiProblem(0, 'The service does not answer. Look at your connection and try again.');
+    listeners.noAnswer?.();
+    throw new ApiProblem(0, 'Can’t reach the server. Check your connection and try again.');
   }
 }
 
@@ -106,7 +109,7 @@ export async function answered(
   options: CallOptions = {},
 ): Promise<Response> {
   const response = await ask(address, request, options);
-  const end = sessionEnd();
+  const end = listeners.sessionEnd;
   if (response.status !== 401 || end === undefined || options.quiet) return response;
   if (options.fetch && end.isOnTheWay()) end.leave();
   await end.signInAgain();

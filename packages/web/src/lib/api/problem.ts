@@ -43,10 +43,10 @@ function fieldsOf(entries: Entry[]): FieldProblem[] {
 
 const STATUS_WORDS: Record<number, string> = {
   401: 'Your session has ended. Sign in again.',
-  403: 'You may not do this.',
-  404: 'This is not there, or not any more.',
-  413: 'This is larger than the service takes.',
-  500: 'The service met a defect. Try again; if it stays, tell the people who run it.',
+  403: 'You don’t have permission to do this.',
+  404: 'Not found. It may have been deleted.',
+  413: 'This is larger than the server accepts.',
+  500: 'Server error. If it keeps happening, contact your administrator.',
 };
 
 export function readProblem(status: number, text: string): ApiProblem {
@@ -76,4 +76,22 @@ export async function problemOf(response: Response): Promise<ApiProblem> {
   const problem = readProblem(response.status, await response.text());
   problem.requestId = response.headers.get('x-request-id') ?? undefined;
   return problem;
+}
+
+/** Refusals that would say too little: about which field. */
+
+/**
+ * A name that is taken is told at the name.
+ *
+ *     await work.run(() => about('name', call('projects.createProject', { body })));
+ */
+export async function about<T>(field: 'name' | 'version' | 'email', answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!(error instanceof ApiProblem) || error.fields.length > 0 || ![404, 422].includes(error.status)) throw error;
+    const means = { name: /\bname\b/, version: /\bversion\b/, email: /\buser\b/ }[field];
+    if (!means.test(error.message)) throw error;
+    throw new ApiProblem(error.status, error.message, [{ path: [field], message: error.message }], error.body);
+  }
 }

@@ -1,5 +1,6 @@
-/** Which blocks of arguments a task has, and how each is shown (web contract 5.12.5). */
+/** Which blocks of arguments a task has, and how each is shown. */
 import { fieldOf } from './field.ts';
+import { isImportant } from './important.ts';
 import { startValue } from './initial.ts';
 import { isObject, ownOf, sameJson, under } from '../json.ts';
 import { type Dialect, dialectOf, prepareSchema, type PreparedSchema, SchemaProblem } from './schema.ts';
@@ -106,7 +107,7 @@ export const differs = (prepared: PreparedSchema, data: unknown, saved: unknown)
 /** Short forms show everything. */
 const FEW = 6;
 
-/** Optional arguments at their default, which fold away as "Advanced": never one that is changed or wrong. */
+/** Optional arguments at their default, which fold away as "Advanced": never one that is changed, wrong or important. */
 export function advancedKeys(prepared: PreparedSchema, data: unknown, errors: Errors): string[] {
   const field = fieldOf(prepared.root, prepared);
   if (field.kind !== 'object' || field.properties.length <= FEW || !isObject(data)) return [];
@@ -114,6 +115,7 @@ export function advancedKeys(prepared: PreparedSchema, data: unknown, errors: Er
     .filter(({ key, schema, required }) => {
       if (required || errors.within.has(under('', key))) return false;
       const value = ownOf(data, key);
+      if (isImportant(schema, prepared, [key], value)) return false;
       const unset = prepared.legacy && (value === null || value === undefined);
       return unset || sameJson(value, startValue(schema, prepared, { required: false, open: [] }));
     })

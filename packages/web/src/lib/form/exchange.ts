@@ -1,6 +1,7 @@
 /** Arguments as a file: one JSON object with the blocks of a task, to take them to another workflow. */
 import { type ArgumentValues } from './blocks.ts';
 import { isObject, JsonSyntaxError, parseJson, writeJson } from '../json.ts';
+import type { TaskType } from '@service/contract';
 
 const slug = (name: string) =>
   name
@@ -34,4 +35,16 @@ export function readArgumentsFile(text: string): { values: ArgumentValues } | { 
   const odd = blocks.find((name) => content[name] !== null && !isObject(content[name]));
   if (odd !== undefined) return { problem: `“${odd}” in this file is not a group of named values.` };
   return { values: Object.fromEntries(blocks.map((name) => [name, content[name]])) };
+}
+
+/** Which arguments of a file are for a task. */
+
+/** Without the block that a task of this kind does not have; undefined when nothing is left. */
+export function importable(values: ArgumentValues, type: TaskType): ArgumentValues | undefined {
+  const takes = {
+    args_non_parallel: type !== 'parallel',
+    args_parallel: !type.endsWith('non_parallel'),
+  };
+  const entries = Object.entries(values).filter(([name]) => takes[name as keyof typeof takes]);
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }

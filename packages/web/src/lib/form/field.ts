@@ -39,7 +39,8 @@ type Shape =
   | { kind: 'constant'; constant: unknown }
   | { kind: 'choice'; options: unknown[] }
   | { kind: 'object'; properties: Property[]; additional: Schema | boolean; patterns: [RegExp, Schema][] }
-  | { kind: 'list'; items: Schema; min: number; max: number }
+  /** Where items may be anything, no form fits them better than the list as JSON. */
+  | { kind: 'list'; items: Schema; min: number; max: number; anything: boolean }
   | { kind: 'tuple'; positions: Schema[] }
   | { kind: 'variants'; variants: Variant[]; tag: string | undefined }
   | { kind: 'unsupported' };
@@ -167,6 +168,9 @@ function objectShape(schema: Schema): Shape {
   };
 }
 
+/** Keywords that leave every value possible. */
+const SAYS_NOTHING = new Set(['title', 'description', 'default']);
+
 function arrayShape(schema: Schema): Shape {
   const positions = Array.isArray(schema['items']) ? (schema['items'] as unknown[]) : schema['prefixItems'];
   if (Array.isArray(positions)) return { kind: 'tuple', positions: positions.map(asSchema) };
@@ -176,7 +180,7 @@ function arrayShape(schema: Schema): Shape {
   if (min === max && min > 0 && min <= MOST_POSITIONS) {
     return { kind: 'tuple', positions: Array.from({ length: min }, () => items) };
   }
-  return { kind: 'list', items, min, max };
+  return { kind: 'list', items, min, max, anything: Object.keys(items).every((key) => SAYS_NOTHING.has(key)) };
 }
 
 /** The values a property may have when it tells variants apart. */

@@ -1,6 +1,6 @@
 /**
  * Values without a schema, as entries that can be half-finished: a name that is still empty, a number that is still "-".
- * Entries are plain data; changing one makes new ones along the way (web contract 9).
+ * Entries are plain data; changing one makes new ones along the way.
  */
 import { isObject, NumberAsWritten, typedNumber, writeJson } from '../json.ts';
 

@@ -1,15 +1,15 @@
-/** What a form begins with (web contract 8.3): defaults for new arguments, stored ones completed with null. */
+/** What a form begins with: defaults for new arguments, stored ones completed with null. */
 import { fieldOf, type Field, type FieldOf, isContainer, schemaOfKey, variantByTag } from './field.ts';
-import { isObject, type JsonObject } from '../json.ts';
+import { inWords, isObject, type JsonObject } from '../json.ts';
 import { type PreparedSchema, type Schema } from './schema.ts';
 
 /** Where in the schema we are: whether the value is required, and the references above (a recursive one ends in null). */
-interface Place {
+interface SchemaPosition {
   required: boolean;
   open: readonly string[];
 }
 
-const TOP: Place = { required: true, open: [] };
+const TOP: SchemaPosition = { required: true, open: [] };
 
 /** Arguments that nobody saved yet: they are shown as the defaults of the schema. */
 export const isUnsaved = (stored: unknown): boolean =>
@@ -20,12 +20,21 @@ export function initialData(prepared: PreparedSchema, stored: unknown): unknown 
   return completed(stored, prepared.root, prepared);
 }
 
+/**
+ * What stands in the place of a value that is not set: the default, where the task will use it. Where null is a value of its
+ * own, it is sent, and the default plays no part.
+ */
+export function unsetWords(field: Field, prepared: PreparedSchema): string | undefined {
+  const used = prepared.legacy && field.default !== undefined && field.default !== null && field.default !== '';
+  return used ? inWords(field.default) : undefined;
+}
+
 /** The value of something new: its default, else what an empty one looks like. */
-export function startValue(schema: Schema, prepared: PreparedSchema, place: Place = TOP): unknown {
+export function startValue(schema: Schema, prepared: PreparedSchema, position: SchemaPosition = TOP): unknown {
   const field = fieldOf(schema, prepared);
   if (field.kind === 'constant') return field.constant;
   if (field.default !== undefined) return completed(field.default, schema, prepared);
-  return field.nullable && !isContainer(field) ? null : emptyValue(field, prepared, place);
+  return field.nullable && !isContainer(field) ? null : emptyValue(field, prepared, position);
 }
 
 /** The value of a container that is switched on: its default unless that is null, else an empty one with inner defaults. */
@@ -35,7 +44,7 @@ export function switchedOn(schema: Schema, prepared: PreparedSchema): unknown {
   return usable ? completed(field.default, schema, prepared) : emptyValue(field, prepared, TOP);
 }
 
-function emptyValue(field: Field, prepared: PreparedSchema, { required, open }: Place): unknown {
+function emptyValue(field: Field, prepared: PreparedSchema, { required, open }: SchemaPosition): unknown {
   if (field.trail.some((reference) => open.includes(reference))) return null;
   const inside = [...open, ...field.trail];
   const part = (schema: Schema, partRequired = true) =>

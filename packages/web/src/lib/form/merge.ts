@@ -1,5 +1,5 @@
 /**
- * One schema to show out of several that hold together (web contract 8.2.3, 8.2.4).
+ * One schema to show out of several that hold together.
  *
  * Only for display: the validator sees the parts, so every one of them counts. Conditions (`if`) stay with the validator.
  */

@@ -1,5 +1,5 @@
 /**
- * Schemas of arguments, made ready for form and validator (web contract 8.1, 8.2).
+ * Schemas of arguments, made ready for form and validator.
  *
  *   prepareSchema(task.args_schema_parallel, 'pydantic_v2')
  *

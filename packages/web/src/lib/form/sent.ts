@@ -1,5 +1,5 @@
 /**
- * What goes back to the service (web contract 8.4). In the legacy dialects null, empty texts and empty containers mean
+ * What goes back to the service. In the legacy dialects null, empty texts and empty containers mean
  * "not set" and are left out; elsewhere null is a value and everything goes as it is.
  */
 import { fieldOf, schemaOfKey, variantByTag } from './field.ts';

@@ -7,12 +7,15 @@
 import { createContext } from 'svelte';
 
 import { completed, initialData } from './initial.ts';
+import { type DataNames } from './names.ts';
 import { type PreparedSchema } from './schema.ts';
 import { type Errors, NO_ERRORS, validateForm } from './validate.ts';
 
 export interface Form {
   readonly prepared: PreparedSchema;
   readonly readOnly: boolean;
+  /** What the chosen dataset has, where it is known. */
+  readonly names: DataNames | undefined;
   readonly data: unknown;
   readonly errors: Errors;
   /** Some text in the form is no value yet, so the data do not hold it. */
@@ -46,10 +49,11 @@ export interface FormOptions {
   /** Edits that were not saved, to go on with. */
   draft: unknown;
   readOnly: () => boolean;
+  names: () => DataNames | undefined;
   onchange: () => void;
 }
 
-export function createForm({ prepared, stored, draft, readOnly, onchange }: FormOptions): Form {
+export function createForm({ prepared, stored, draft, readOnly, names, onchange }: FormOptions): Form {
   let data = $state.raw(
     draft === undefined ? initialData(prepared, stored) : completed(draft, prepared.root, prepared),
   );
@@ -82,6 +86,9 @@ export function createForm({ prepared, stored, draft, readOnly, onchange }: Form
     prepared,
     get readOnly() {
       return readOnly();
+    },
+    get names() {
+      return names();
     },
     get data() {
       return data;

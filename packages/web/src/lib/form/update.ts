@@ -1,5 +1,5 @@
 /**
- * Arguments of a task whose version changes (web contract 8.6), and the check of saved arguments before a run (8.7).
+ * Arguments of a task whose version changes, and the check of saved arguments before a run.
  *
  * The old arguments stay, whatever the new schema says about them; only what they do not have gets a default. A list is
  * one value: it is never filled up.

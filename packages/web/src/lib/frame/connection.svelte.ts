@@ -4,7 +4,8 @@
  */
 import { refreshAll } from '$app/navigation';
 
-import { onNoAnswer } from '../api/contact.ts';
+import { listen } from '../api/listeners.ts';
+import { endpoint } from '../route.ts';
 
 const FIRST_WAIT = 8;
 const LONGEST_WAIT = 60;
@@ -28,7 +29,7 @@ export const connection = {
 
 async function isAlive(): Promise<boolean> {
   try {
-    const response = await fetch('/alive', { cache: 'no-store' });
+    const response = await fetch(endpoint.alive, { cache: 'no-store' });
     return response.ok && ((await response.json()) as { fractal_server_alive: boolean }).fractal_server_alive;
   } catch {
     return false;
@@ -60,8 +61,10 @@ export async function askAgain(): Promise<void> {
 
 /** `isLost`: the web server found it so when it made the page. */
 export function takeCareOfConnection(isLost: boolean): () => void {
-  onNoAnswer(() => {
-    if (since === undefined) void askAgain();
+  listen({
+    noAnswer: () => {
+      if (since === undefined) void askAgain();
+    },
   });
   if (isLost) void askAgain();
   return () => clearInterval(timer);

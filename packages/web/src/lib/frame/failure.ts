@@ -27,8 +27,10 @@ const SUBJECTS: [route: RegExp, subject: string][] = [
 
 const subjectOf = (route: string | null) => SUBJECTS.find(([one]) => one.test(route ?? ''))?.[1] ?? 'This page';
 
+const IN_PROJECT = new RegExp(`^${addressOf.projects()}/\\d+(?=/)`);
+
 function above(pathname: string): Failure['up'] {
-  const project = /^\/v2\/projects\/\d+(?=\/)/.exec(pathname)?.[0];
+  const project = IN_PROJECT.exec(pathname)?.[0];
   if (project !== undefined) return { name: 'the project', href: project };
   if (pathname.startsWith(`${addressOf.admin.overview()}/`))
     return { name: 'the admin area', href: addressOf.admin.overview() };
@@ -49,7 +51,7 @@ export function failureOf({ status, route, pathname, user }: Given): Failure {
   const up = above(pathname);
   const rest = up === undefined ? {} : { up };
   if (status === 404 && route === null) return { title: 'There is no page at this address', retry: false };
-  if (status === 404) return { title: `${subject} is not there, or not any more`, retry: false, ...rest };
+  if (status === 404) return { title: `${subject} was not found`, retry: false, ...rest };
   if (status === 403 && user?.is_superuser && user.profile_id === null) {
     const hint = 'You have no profile yet, and this page needs one. Give yourself one in the admin area, under Users.';
     return {
@@ -59,7 +61,7 @@ export function failureOf({ status, route, pathname, user }: Given): Failure {
       up: { name: 'users', href: addressOf.admin.users() },
     };
   }
-  if (status === 403) return { title: `${subject} is not open to you`, retry: false, ...rest };
+  if (status === 403) return { title: `${subject} is not shared with you`, retry: false, ...rest };
   if (status === 0 || status === 502 || status === 503 || status === 504)
     return { title: 'The service does not answer', retry: true };
   return { title: `${subject} could not be loaded`, retry: true, ...rest };

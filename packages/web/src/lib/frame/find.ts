@@ -79,15 +79,18 @@ const PAGES = [
   page('Task packages', route.taskPackages(), 'collect, share, switch off'),
   page('Jobs', route.jobs(), 'of all projects'),
   page('My profile', route.profile(), 'token, notices, Slurm accounts'),
-  page('Test job submission', route.healthcheck(), ''),
 ];
+const TEST = page('Test job submission', route.healthcheck(), '');
 const GUIDE = page('User guide', route.help(), '');
 const ADMIN = page('Admin area', route.admin.overview(), '');
 
 /** Pages of the client whose name or note has the text; all of them for no text. */
-export function pagesNamed(text: string, { isAdmin, hasGuide }: { isAdmin: boolean; hasGuide: boolean }): Group[] {
+export function pagesNamed(
+  text: string,
+  { isAdmin, isGuest, hasGuide }: { isAdmin: boolean; isGuest: boolean; hasGuide: boolean },
+): Group[] {
   const wanted = text.trim().toLowerCase();
-  const all = [...PAGES, ...(hasGuide ? [GUIDE] : []), ...(isAdmin ? [ADMIN] : [])];
+  const all = [...PAGES, ...(isGuest ? [] : [TEST]), ...(hasGuide ? [GUIDE] : []), ...(isAdmin ? [ADMIN] : [])];
   const hits = all.filter(({ name, note }) => `${name} ${note}`.toLowerCase().includes(wanted));
   return hits.length > 0 ? [{ name: 'Pages', hits }] : [];
 }

@@ -1,26 +1,34 @@
 /** Which page of the user guide belongs to which screen. */
-const BY_ROUTE: [route: string, path: string][] = [
-  ['/v2/projects', '/reference/project-overview/'],
-  ['/v2/projects/[project_id]', '/reference/project/'],
-  ['/v2/projects/[project_id]/datasets/[dataset_id]', '/reference/dataset/'],
-  ['/v2/datasets', '/reference/dataset/'],
-  ['/v2/projects/[project_id]/workflows/[workflow_id]', '/reference/workflow/'],
-  ['/v2/projects/[project_id]/workflows/[workflow_id]/jobs', '/reference/jobs/'],
-  ['/v2/projects/[project_id]/jobs/[job_id]', '/reference/jobs/'],
-  ['/v2/projects/[project_id]/sharing', '/sharing/'],
-  ['/v2/jobs', '/reference/jobs/'],
-  ['/v2/tasks', '/reference/task-collection/'],
-  ['/v2/tasks/management', '/reference/task-collection/'],
-  ['/v2/tasks/activities', '/reference/task-collection/'],
-  ['/v2/templates', '/reference/templates/'],
-  ['/profile', '/api-token/'],
+import { route } from '../route.ts';
+
+/** In the place of all ids, as in the ids of Kit's routes. */
+const ANY = '[]';
+const project = { project_id: ANY };
+const workflow = { ...project, workflow_id: ANY };
+
+const BY_ROUTE: [address: string, path: string][] = [
+  [route.projects(), '/reference/project-overview/'],
+  [route.project(project), '/reference/project/'],
+  [route.dataset({ ...project, dataset_id: ANY }), '/reference/dataset/'],
+  [route.measurements({ ...project, dataset_id: ANY }), '/reference/dataset/'],
+  [route.datasets(), '/reference/dataset/'],
+  [route.workflow(workflow), '/reference/workflow/'],
+  [route.workflowJobs(workflow), '/reference/jobs/'],
+  [route.job({ ...project, job_id: ANY }), '/reference/jobs/'],
+  [route.sharing(project), '/sharing/'],
+  [route.jobs(), '/reference/jobs/'],
+  [route.tasks(), '/reference/task-collection/'],
+  [route.taskPackages(), '/reference/task-collection/'],
+  [route.activities(), '/reference/task-collection/'],
+  [route.templates(), '/reference/templates/'],
+  [route.profile(), '/api-token/'],
 ];
 
-/** The names of parameters do not count: `/v2/projects/[id]` is `/v2/projects/[project_id]`. */
-const nameless = (route: string) => route.replace(/\[[^\]]*\]/g, '[]');
+const nameless = (id: string) => id.replace(/\[[^\]]*\]/g, ANY);
 
-export const helpPath = (route: string | null): string | undefined =>
-  route === null ? undefined : BY_ROUTE.find(([one]) => nameless(one) === nameless(route))?.[1];
+/** `id` is that of the route, such as `/v2/projects/[project_id]`. */
+export const helpPath = (id: string | null): string | undefined =>
+  id === null ? undefined : BY_ROUTE.find(([address]) => address === nameless(id))?.[1];
 
 /** The chrome-less page that the dialog shows; the version keeps an old copy from being shown after an update. */
 export const minimalAddress = (base: string, path: string, version: string): string =>

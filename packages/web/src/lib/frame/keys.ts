@@ -46,7 +46,7 @@ export const SHORTCUTS: { where: string; letters: boolean; shortcuts: Shortcut[]
     shortcuts: [
       { keys: ['?'], does: 'This list' },
       { keys: ['j'], does: 'Next row or task' },
-      { keys: ['k'], does: 'Row or task before' },
+      { keys: ['k'], does: 'Previous row or task' },
       { keys: ['Enter'], does: 'Open it' },
       { keys: ['l'], does: 'Log' },
       { keys: ['f'], does: 'Next failed image' },
@@ -59,6 +59,37 @@ export const SHORTCUTS: { where: string; letters: boolean; shortcuts: Shortcut[]
       { keys: ['←', '↑', '→', '↓'], does: 'Walk from well to well' },
       { keys: ['Space'], does: 'Select the well' },
       { keys: ['Shift', '→'], does: 'Select while walking' },
+      { keys: ['Enter'], does: 'Open the well in the viewer' },
+    ],
+  },
+  {
+    where: 'Pictures of plates',
+    letters: true,
+    shortcuts: [
+      { keys: ['1', '9'], does: 'Switch a channel' },
+      { keys: ['p', 's', 'a', 'm'], does: 'Show pictures, status, an attribute or a measurement' },
+    ],
+  },
+  {
+    where: 'Viewer',
+    letters: true,
+    shortcuts: [
+      { keys: [',', '.'], does: 'Previous and next well' },
+      { keys: ['[', ']'], does: 'Previous and next field' },
+      { keys: ['↑', '↓'], does: 'Plane' },
+      { keys: ['←', '→'], does: 'Time' },
+      { keys: ['Space'], does: 'Play the time series' },
+      { keys: ['Shift', '→'], does: 'Move the picture' },
+      { keys: ['+', '−'], does: 'Zoom' },
+      { keys: ['0'], does: 'Fit' },
+      { keys: ['z'], does: '100 %' },
+      { keys: ['1', '9'], does: 'Switch a channel; hold to see it alone' },
+      { keys: ['o'], does: 'Hide labels while held' },
+      { keys: ['r'], does: 'Begin and end a measurement at the pointer, or at the cross in the middle' },
     ],
   },
 ];
+
+/** In lists that are walked by letters and arrows, a letter is theirs. */
+export const isInWidget = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.closest('[role=listbox], [role=menu], [role=combobox]') !== null;

@@ -7,10 +7,10 @@ import { navigating } from '$app/state';
 import { redirect } from '@sveltejs/kit';
 
 import { ApiProblem } from '../api/problem.ts';
-import { onSessionEnd } from '../api/session.ts';
+import { listen } from '../api/listeners.ts';
 import { route } from '../route.ts';
 
-const GIVEN_UP = 'Your session has ended, and nothing was sent. Sign in again to go on.';
+const GIVEN_UP = 'Your session has ended, and nothing was sent. Sign in again to continue.';
 const LOGIN = route.signIn();
 const NO_ANSWER = 'The service does not answer. Try again in a minute.';
 
@@ -42,14 +42,16 @@ export const loginAddress = (next: string): string => `${LOGIN}?invalidate=true&
 /** Called by the frame whenever it knows who is signed in. */
 export function takeCareOfSession(email: string | undefined): void {
   person = email;
-  onSessionEnd({
-    signInAgain: () => {
-      // a late answer to a page that was left; here people sign in already
-      if (location.pathname.startsWith(LOGIN)) return Promise.reject(new ApiProblem(401, GIVEN_UP));
-      return new Promise((go, giveUp) => waiting.push({ go, giveUp }));
+  listen({
+    sessionEnd: {
+      signInAgain: () => {
+        // a late answer to a page that was left; here people sign in already
+        if (location.pathname.startsWith(LOGIN)) return Promise.reject(new ApiProblem(401, GIVEN_UP));
+        return new Promise((go, giveUp) => waiting.push({ go, giveUp }));
+      },
+      isOnTheWay: () => navigating.to !== null,
+      leave: () => redirect(302, loginAddress(own(navigating.to?.url ?? location))),
     },
-    isOnTheWay: () => navigating.to !== null,
-    leave: () => redirect(302, loginAddress(own(navigating.to?.url ?? location))),
   });
 }
 
@@ -87,3 +89,23 @@ export async function signInHere(form: FormData): Promise<string | undefined> {
     return NO_ANSWER;
   }
 }
+
+/** Somebody wants to sign out. The frame asks first, when edits that nobody saved would be dropped. */
+let isAsked = $state(false);
+
+export const leaving = {
+  get isAsked(): boolean {
+    return isAsked;
+  },
+  set isAsked(asked: boolean) {
+    isAsked = asked;
+  },
+};
+
+/** Whether somebody was signed in in this tab, so that the login page can tell that a session has ended. */
+const KEY = 'signed-in';
+
+export const rememberSignIn = (isSignedIn: boolean) =>
+  isSignedIn ? sessionStorage.setItem(KEY, 'true') : sessionStorage.removeItem(KEY);
+
+export const wasSignedIn = () => sessionStorage.getItem(KEY) !== null;

@@ -1,5 +1,5 @@
 /** The sections of the client, as the bar on top names them. */
-import { route } from '../route.ts';
+import { isBelow, route } from '../route.ts';
 
 export interface Section {
   name: string;
@@ -18,5 +18,4 @@ export const SECTIONS: Section[] = [
 ];
 
 /** The section that a page belongs to: what lies below counts too, what only begins alike does not. */
-export const isInSection = (pathname: string, { path }: Pick<Section, 'path'>): boolean =>
-  pathname === path || pathname.startsWith(`${path}/`);
+export const isInSection = (pathname: string, { path }: Pick<Section, 'path'>): boolean => isBelow(pathname, path);

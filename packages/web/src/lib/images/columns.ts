@@ -16,7 +16,7 @@ export interface Columns {
   units: boolean;
 }
 
-export function columnsOf(
+export function imageColumns(
   page: ImagesPage | undefined,
   locked: Readonly<Record<string, boolean>>,
   marked: readonly string[],

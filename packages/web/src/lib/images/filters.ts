@@ -8,7 +8,7 @@
 import type { ImageStatus, Scalar, UnitOfImage } from '@service/contract';
 
 import { NumberAsWritten, typedNumber, writeJson } from '../json.ts';
-import { PAGE_SIZES } from '../ui/pages.ts';
+import { PAGE_SIZES } from '../ui/table.ts';
 import type { Option } from '../ui/picker.ts';
 
 /** The status of an image stands among its attributes under this key. */
@@ -77,6 +77,14 @@ export const withAttribute = (query: ImagesQuery, key: string, values: Scalar[])
 export const withType = (query: ImagesQuery, key: string, value: boolean | undefined): ImagesQuery =>
   changed(query, { types: value === undefined ? without(query.types, key) : { ...query.types, [key]: value } });
 
+/** Only these wells, by the names that images give them; of none: all. Wells of other plates than a named one are not meant. */
+export function withWells(query: ImagesQuery, names: readonly string[], plate: Scalar | undefined): ImagesQuery {
+  const rest = without(query.attributes, 'well');
+  if (names.length === 0) return changed(query, { attributes: rest });
+  const ofPlate: Record<string, Scalar[]> = plate === undefined ? {} : { plate: [plate] };
+  return changed(query, { attributes: { ...rest, ...ofPlate, well: [...names].sort() } });
+}
+
 /** Types that are locked stay. */
 export const cleared = (query: ImagesQuery, locked: Readonly<Record<string, boolean>> = {}): ImagesQuery =>
   changed(query, { attributes: {}, types: { ...locked }, status: [] });
@@ -101,6 +109,9 @@ export function bodyOf({ attributes, types, status }: ImagesQuery) {
     type_filters: types,
   };
 }
+
+/** Beside the work of a task: what it worked on comes first, unless somebody wants another order. */
+export const processedFirst = (query: ImagesQuery): ImagesQuery => ({ ...query, sort: query.sort ?? 'status' });
 
 export const pageOf = ({ page, pageSize, sort }: ImagesQuery) => ({ page, page_size: pageSize, sort });
 

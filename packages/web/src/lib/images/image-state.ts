@@ -1,7 +1,8 @@
 /** What a task did with an image, in words and shapes; and which of many is the worst. */
 import type { ImageStatus } from '@service/contract';
 
-import { counted } from '../ui/format.ts';
+import { counted } from '../format.ts';
+import { errorOf } from '../logs/equal-errors.ts';
 import { causeWords, type State } from '../ui/status.ts';
 import { type ListedImage, STATUS_KEY } from './filters.ts';
 
@@ -34,11 +35,7 @@ export function imageState(image: ListedImage): State {
   }
 }
 
-/** The first line of what is known about a failure, which names the error. */
-export function shortMessage(image: ListedImage): string {
-  const lines = (image.unit?.message ?? '').split('\n').map((line) => line.trim());
-  return lines.find((line) => line !== '') ?? '';
-}
+export const shortMessage = (image: ListedImage): string => errorOf(image.unit?.message);
 
 export function seconds(image: ListedImage): number | undefined {
   const { timestamp_started: from, timestamp_ended: to } = image.unit ?? {};

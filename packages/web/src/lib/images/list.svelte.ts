@@ -4,19 +4,25 @@
  *
  *     const list = createImageList((query, signal) => call('jobs.queryImageStatus', { …, body: bodyOf(query) }, { signal }));
  *     onMount(() => list.ask(newQuery({ types: preselected })));
- *     <ImageTable page={list.page} query={list.query} onquery={list.ask} busy={list.busy} problem={list.problem} … />
+ *     <ImageTable {list} … />
  *
  * `await list.settled()` is for those who act on what was chosen: it returns when the page belongs to the query.
  */
 import { ApiProblem } from '../api/problem.ts';
 import { type ImagesPage, type ImagesQuery, newQuery } from './filters.ts';
 
-export interface ImageList<Page extends ImagesPage = ImagesPage> {
+/** One page of images and the query it belongs to, however they are kept. */
+export interface ShownImages<Page extends ImagesPage = ImagesPage> {
   readonly query: ImagesQuery;
+  /** Undefined until the first answer. */
   readonly page: Page | undefined;
-  readonly busy: boolean;
-  readonly problem: string | undefined;
+  readonly busy?: boolean;
+  readonly problem?: string | undefined;
   ask: (query: ImagesQuery) => void;
+}
+
+export interface ImageList<Page extends ImagesPage = ImagesPage> extends ShownImages<Page> {
+  readonly busy: boolean;
   /** The same question again, after something changed. */
   again: () => void;
   settled: () => Promise<void>;

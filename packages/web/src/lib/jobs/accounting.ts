@@ -2,8 +2,7 @@
 import type { AccountingRecord } from '@service/contract';
 import { csvOf } from '@service/contract/csv';
 
-import { wholeOf } from '../admin/query.ts';
-import { momentIn } from './moments.ts';
+import { momentIn, wholeOf } from '../ui/asked.ts';
 
 export interface AccountingFilters {
   user_id?: number | undefined;

@@ -2,9 +2,8 @@
 import type { JobStatus } from '@service/contract';
 import { type Cell, csvOf } from '@service/contract/csv';
 
-import { pageOf, textOf, wholeOf } from '../admin/query.ts';
+import { momentIn, pageOf, textOf, wholeOf } from '../ui/asked.ts';
 import { type ListedJob, statusOf } from './jobs.ts';
-import { momentIn } from './moments.ts';
 
 export interface AdminJobFilters {
   status?: JobStatus | undefined;

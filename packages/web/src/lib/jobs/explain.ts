@@ -2,9 +2,8 @@
 import type { Cause, JobFailure, SingleJob } from '@service/contract';
 
 import { schedulerError, shortError } from '../logs/log.ts';
-import { counted } from '../ui/format.ts';
+import { counted, shortName } from '../format.ts';
 import { causeWords } from '../ui/status.ts';
-import { shortName } from '../workflow/words.ts';
 
 export interface Explanation {
   look: 'failed' | 'stopped';
@@ -20,7 +19,7 @@ const NEXT: Partial<Record<Cause, string>> = {
   memory: 'Give the task more memory in Resources of the workflow page, then rerun what failed.',
   time_limit: 'Give the task more time in Resources of the workflow page, then rerun what failed.',
   start: 'The environment of the task may be broken. Ask the people who collected it.',
-  lost: 'The machine at work went away. Continue on the workflow page.',
+  lost: 'The compute node was lost. Rerun what failed on the workflow page.',
 };
 
 interface Words {
@@ -36,28 +35,29 @@ const WORDS: Record<Exclude<Kind, 'stopped' | 'task'>, (task: string) => Words> 
   no_images: (task) => ({
     title: `No image matched what ${task} takes.`,
     next: 'Compare its types and the filters of this job with the images of the dataset.',
+    speaks: true,
   }),
   submissions_off: () => ({
     title: 'New jobs are switched off.',
-    next: 'Try again later, or ask the people who run this service.',
+    next: 'Try again later, or contact your administrator.',
   }),
   output: (task) => ({
-    title: `${task} gave back something that cannot be used.`,
+    title: `${task} returned invalid output.`,
     next: 'Tell the authors of the task what the log says.',
     speaks: true,
   }),
   admin: () => ({
     title: 'An administrator labelled this job as failed.',
-    next: 'Ask the people who run this service why.',
+    next: 'Ask your administrator why.',
   }),
   internal: () => ({
-    title: 'The service met a defect while it ran this job.',
-    next: 'Tell the people who run this service what the log says.',
+    title: 'A server error ended this job.',
+    next: 'Send the log to your administrator.',
     speaks: true,
   }),
 };
 
-const READ = 'Read the logs of what failed, change the arguments if they are the reason, then rerun it.';
+const READ = 'Read the logs of what failed, fix the arguments if needed, then rerun it.';
 
 function taskWords({ num_images }: JobFailure, task: string, cause: Cause | null): Words {
   const title = num_images > 0 ? `${counted(num_images, 'image')} failed in ${task}` : `${task} failed`;
@@ -80,7 +80,7 @@ export function explain(job: Explained, task = 'a task', cause: Cause | null = n
       look: 'stopped',
       title: job.stop_requested_by ? `Stopped by ${shortName(job.stop_requested_by)}.` : 'This job was stopped.',
       said: undefined,
-      next: 'What was finished stays. Continue on the workflow page runs the rest.',
+      next: 'Finished results are kept. Rerun the rest on the workflow page.',
     };
   const { title, next, speaks } = wordsOf(failure, task, cause);
   const said = schedulerError(job) ?? (log ? shortError(log) : failure?.message);

@@ -1,5 +1,5 @@
 /** The units of a job that are worth a look: those that failed and those with warnings, over all its tasks. */
-import { call } from '../api/client.ts';
+import { call, type DatasetIds } from '../api/client.ts';
 import type { TimelineTask } from './timeline.ts';
 import type { JobUnit } from './units.ts';
 
@@ -16,13 +16,8 @@ const PAGE = 500;
 const MOST_FAILED = 500;
 const MOST_PAGES = 20;
 
-interface Place {
-  project_id: number;
-  dataset_id: number;
-}
-
-async function unitsOf(place: Place, task: TimelineTask, wanted: Wanted): Promise<JobUnit[]> {
-  const { project_id, dataset_id } = place;
+async function unitsOf(ids: DatasetIds, task: TimelineTask, wanted: Wanted): Promise<JobUnit[]> {
+  const { project_id, dataset_id } = ids;
   const { workflowtask_id, history_run_id } = task;
   if (workflowtask_id === null) return [];
   const count = wanted === 'failed' ? task.num_failed_units : task.num_units_with_warnings;
@@ -46,10 +41,10 @@ async function unitsOf(place: Place, task: TimelineTask, wanted: Wanted): Promis
   return found;
 }
 
-export async function findUnits(place: Place, tasks: readonly TimelineTask[], wanted: Wanted): Promise<Found> {
+export async function findUnits(ids: DatasetIds, tasks: readonly TimelineTask[], wanted: Wanted): Promise<Found> {
   const counts = tasks.map((task) => (wanted === 'failed' ? task.num_failed_units : task.num_units_with_warnings));
   const units = await Promise.all(
-    tasks.filter((_, index) => counts[index]! > 0).map((task) => unitsOf(place, task, wanted)),
+    tasks.filter((_, index) => counts[index]! > 0).map((task) => unitsOf(ids, task, wanted)),
   );
   return { units: units.flat(), total: counts.reduce((sum, count) => sum + count, 0) };
 }

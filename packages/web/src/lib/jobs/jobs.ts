@@ -1,8 +1,8 @@
 /** Jobs as lists and pages show them: times, task ranges, how far they are, what stopping one costs. */
 import type { Job, JobList, JobStatus, JobWithTaskStatuses, Timeline } from '@service/contract';
 
-import { pageOf, textOf, wholeOf } from '../admin/query.ts';
-import { counted, formatCount } from '../ui/format.ts';
+import { pageOf, textOf, wholeOf } from '../ui/asked.ts';
+import { counted, formatCount, formatDuration } from '../format.ts';
 
 /** A job of a list: of lists no log is asked for. */
 export type ListedJob = Omit<Job, 'log'>;
@@ -60,16 +60,28 @@ export const isOver = ({ status }: Pick<Job, 'status'>): boolean => status !== '
 const secondsBetween = (from: string, to: string | number) =>
   Math.max(0, ((typeof to === 'number' ? to : Date.parse(to)) - Date.parse(from)) / 1000);
 
-/** From the submission to the end, or to now. */
-export const durationOf = (job: Pick<Job, 'start_timestamp' | 'end_timestamp'>, now: number): number =>
-  secondsBetween(job.start_timestamp, job.end_timestamp ?? now);
+type JobTimes = Pick<Job, 'status' | 'start_timestamp' | 'end_timestamp'>;
+
+/** From the submission to the end, or to now; undefined where nobody recorded the end, as of some imported jobs. */
+export function durationOf(job: JobTimes, now: number): number | undefined {
+  const until = job.end_timestamp ?? (isOver(job) ? undefined : now);
+  return until === undefined ? undefined : secondsBetween(job.start_timestamp, until);
+}
+
+export function durationWords(job: JobTimes, now: number): string {
+  const seconds = durationOf(job, now);
+  return seconds === undefined ? '–' : formatDuration(seconds);
+}
+
+/** `Ended 3 May, 12:00`, or why there is no end to tell. */
+export function endWords(job: JobTimes, written: (time: string) => string): string {
+  if (job.end_timestamp !== null) return written(job.end_timestamp);
+  return isOver(job) ? 'end not recorded' : 'not over yet';
+}
 
 /** How long nothing of it ran; undefined for a job that ended before anything did. */
-export function waitedFor(
-  job: Pick<Job, 'start_timestamp' | 'end_timestamp' | 'timestamp_first_unit'>,
-  now: number,
-): number | undefined {
-  const until = job.timestamp_first_unit ?? (job.end_timestamp === null ? now : undefined);
+export function waitedFor(job: JobTimes & Pick<Job, 'timestamp_first_unit'>, now: number): number | undefined {
+  const until = job.timestamp_first_unit ?? (isOver(job) ? undefined : now);
   return until === undefined ? undefined : secondsBetween(job.start_timestamp, until);
 }
 
@@ -88,6 +100,8 @@ export interface Progress {
   done: number;
   failed: number;
   total: number;
+  /** Python starts for all its units. */
+  isStarting: boolean;
 }
 
 /** How far a job is: the task it is at, in its units. */
@@ -104,6 +118,7 @@ export function progressOf(
     done: task.num_done_units,
     failed: task.num_failed_units,
     total: task.num_units,
+    isStarting: task.is_starting,
   };
 }
 
@@ -112,14 +127,13 @@ export function stopWords(statuses: JobWithTaskStatuses['task_statuses'], jobId:
   const own = Object.values(statuses).find(
     (status) => status !== null && 'progress' in status && status.job_id === jobId && status.status === 'submitted',
   );
-  if (!own || !('progress' in own))
-    return 'Nothing of it is at work right now. Tasks that have not started will not start.';
+  if (!own || !('progress' in own)) return 'Nothing is running right now. Pending tasks will not start.';
   const { running, waiting, done } = own.progress;
   // the images of tasks that work in parts change all together at the end
   const inParts = own.num_done_images + own.num_failed_images < done + own.progress.failed;
   if (inParts || own.num_available_images === 0)
-    return 'The task at work will count as failed for all its images. Tasks that ended before it stay as they are.';
-  const lost = `${counted(running, 'image')} at work ${running === 1 ? 'is' : 'are'} lost`;
+    return 'The running task will count as failed for all its images. Tasks that ended before it stay as they are.';
+  const lost = `${counted(running, 'running image')} ${running === 1 ? 'is' : 'are'} lost`;
   return `${lost}, ${formatCount(waiting)} will not start, ${formatCount(done)} finished ones stay.`;
 }
 

@@ -1,7 +1,7 @@
 /** The folder of a job as a zip file. Fetched and then saved, so that a refusal is told where it was asked for. */
 import { addressOf } from '../api/client.ts';
 import { ApiProblem } from '../api/problem.ts';
-import { saveFrom } from '../ui/download.ts';
+import { saveFrom } from '../ui/export.ts';
 import type { ListedJob } from './jobs.ts';
 
 export async function saveLogs({ id, project_id }: Pick<ListedJob, 'id' | 'project_id'>, admin = false): Promise<void> {

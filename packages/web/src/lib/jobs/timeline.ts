@@ -4,7 +4,8 @@
  */
 import type { Job, Timeline, WorkflowExport } from '@service/contract';
 
-import { counted, formatCount, formatMemory } from '../ui/format.ts';
+import { counted, formatCount, formatMemory } from '../format.ts';
+import { isOver } from './jobs.ts';
 
 export type TimelineTask = Timeline['tasks'][number];
 
@@ -16,10 +17,14 @@ export interface Span {
 
 const LEAST_MS = 1000;
 
-/** From the submission to the end, or to now. */
-export function spanOf(job: Pick<Job, 'start_timestamp' | 'end_timestamp'>, now: number): Span {
+type JobTimes = Pick<Job, 'status' | 'start_timestamp' | 'end_timestamp'>;
+
+/** From the submission to the end, or to now; where nobody recorded the end, to the last time that somebody did. */
+export function spanOf(job: JobTimes, tasks: readonly TimelineTask[], now: number): Span {
   const start = Date.parse(job.start_timestamp);
-  const end = job.end_timestamp === null ? now : Date.parse(job.end_timestamp);
+  const known = tasks.map(({ timestamp_started, timestamp_ended }) => Date.parse(timestamp_ended ?? timestamp_started));
+  const last = isOver(job) ? Math.max(start, ...known) : now;
+  const end = job.end_timestamp === null ? last : Date.parse(job.end_timestamp);
   return { start, end: Math.max(end, start + LEAST_MS) };
 }
 
@@ -53,7 +58,7 @@ export function ticksOf({ start, end }: Span, most = 7): Tick[] {
 interface Bar {
   x: number;
   width: number;
-  /** Units at work, or bytes. */
+  /** Running units, or bytes. */
   value: number;
 }
 
@@ -123,7 +128,8 @@ export function upTo(timeline: Timeline, now: number): Timeline {
 
 export type Measure = 'units' | 'memory';
 
-export function lanesOf(timeline: Timeline, span: Span, measure: Measure): Lane[] {
+/** `recorded` says whether anybody wrote down when units were at work. */
+export function lanesOf(timeline: Timeline, span: Span, measure: Measure, recorded = true): Lane[] {
   const { bins, tasks } = timeline;
   const stretches = tasks.map((task) => stretchOf(task, span));
   const begin = bins.start === null ? span.start : Date.parse(bins.start);
@@ -143,7 +149,7 @@ export function lanesOf(timeline: Timeline, span: Span, measure: Measure): Lane[
       from,
       to,
       bars,
-      waiting: first > from ? { x: from, width: first - from } : undefined,
+      waiting: recorded && first > from ? { x: from, width: first - from } : undefined,
       most: Math.max(0, ...indices.map((index) => bins.running[index] ?? 0)),
     };
   });
@@ -167,7 +173,7 @@ export function tipOf({ bins }: Timeline, index: number): { time: string; words:
   const fine = bins.seconds < MINUTE;
   const memory = bins.peak_memory_bytes[index] ?? 0;
   const parts = [
-    `${formatCount(bins.running[index] ?? 0)} at work`,
+    `${formatCount(bins.running[index] ?? 0)} running`,
     `${formatCount(bins.finished[index] ?? 0)} finished`,
     ...(memory > 0 ? [`${formatMemory(memory)} at most`] : []),
   ];
@@ -202,7 +208,8 @@ export function taskRows(
 const sum = (values: readonly (number | null)[]) => values.reduce<number>((all, value) => all + (value ?? 0), 0);
 
 export interface Figures {
-  newImages: number;
+  /** Undefined where nobody counted. */
+  newImages: number | undefined;
   done: number;
   failed: number;
   warned: number;
@@ -217,7 +224,9 @@ export function figuresOf(tasks: readonly TimelineTask[]): Figures {
   const known = tasks.filter(({ cpu_seconds }) => cpu_seconds !== null);
   const [highest] = [...tasks].sort((a, b) => (b.peak_memory_bytes ?? 0) - (a.peak_memory_bytes ?? 0));
   return {
-    newImages: sum(tasks.map(({ num_new_images }) => num_new_images)),
+    newImages: tasks.some(({ num_new_images }) => num_new_images === null)
+      ? undefined
+      : sum(tasks.map(({ num_new_images }) => num_new_images)),
     done: sum(tasks.map(({ num_done_units }) => num_done_units)),
     failed: sum(tasks.map(({ num_failed_units }) => num_failed_units)),
     warned: sum(tasks.map(({ num_units_with_warnings }) => num_units_with_warnings)),
@@ -232,6 +241,18 @@ export function figuresOf(tasks: readonly TimelineTask[]): Figures {
       : undefined,
     schedulerJobs: tasks.flatMap(({ scheduler_job_ids }) => scheduler_job_ids),
   };
+}
+
+/**
+ * Whether anybody wrote down when the units of a job were at work, and what they made. Of imported jobs nobody did: they have
+ * units that ended, and none that began.
+ */
+export function isRecorded(
+  job: Pick<Job, 'status' | 'timestamp_first_unit' | 'failure'>,
+  { done, failed }: Pick<Figures, 'done' | 'failed'>,
+): boolean {
+  const ended = job.failure === null ? done + failed : done;
+  return !isOver(job) || job.timestamp_first_unit !== null || ended === 0;
 }
 
 /** `6 149 done, 1 failed` */

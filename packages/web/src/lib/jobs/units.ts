@@ -2,7 +2,7 @@
 import type { Cause, HistoryUnit } from '@service/contract';
 
 import { relativePath } from '../images/filters.ts';
-import { counted } from '../ui/format.ts';
+import { counted } from '../format.ts';
 import { causeWords, type State } from '../ui/status.ts';
 
 export interface JobUnit extends Pick<
@@ -25,9 +25,9 @@ export interface JobUnit extends Pick<
   task: string;
 }
 
-/** `B/03/0`, `12 images`, `the beginning of the task` */
+/** `B/03/0`, `12 images`, `init unit` */
 export function unitName({ zarr_urls, is_init }: Pick<JobUnit, 'zarr_urls' | 'is_init'>, zarrDir: string): string {
-  if (is_init) return 'preparation of the task';
+  if (is_init) return 'init unit';
   const [first] = zarr_urls;
   if (first === undefined) return 'the whole task';
   return zarr_urls.length === 1 ? relativePath(first, zarrDir) : counted(zarr_urls.length, 'image');

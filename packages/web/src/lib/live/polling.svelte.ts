@@ -57,3 +57,19 @@ export function createPolling({ ask, isNeeded, every = () => PUBLIC_UPDATE_JOBS_
     now: asking.now,
   };
 }
+
+/** The time, for durations that go on; it stands still when nothing needs it. */
+export function createClock(isNeeded: () => boolean, everyMs = 1000): { readonly now: number } {
+  let now = $state(Date.now());
+  $effect(() => {
+    if (!isNeeded()) return;
+    now = Date.now();
+    const timer = setInterval(() => (now = Date.now()), everyMs);
+    return () => clearInterval(timer);
+  });
+  return {
+    get now() {
+      return now;
+    },
+  };
+}

@@ -10,7 +10,7 @@ import type { Job, TaskStatus } from '@service/contract';
 
 import { addressOf, answered } from '../api/client.ts';
 import { ApiProblem } from '../api/problem.ts';
-import { sessionEnd } from '../api/session.ts';
+import { listeners } from '../api/listeners.ts';
 
 export interface TaskNews {
   job_id: number;
@@ -52,7 +52,7 @@ async function session(): Promise<Session> {
     return 'is there';
   }
   try {
-    await sessionEnd()?.signInAgain();
+    await listeners.sessionEnd?.signInAgain();
     return 'again';
   } catch (error) {
     if (!(error instanceof ApiProblem)) throw error;

@@ -6,6 +6,7 @@
  *     structureOf(lines, true); // { fold: { from: 1, to: 18 }, error: 18 }
  */
 import type { Job } from '@service/contract';
+import type { LogNews } from '../live/watch.ts';
 
 export interface Structure {
   /** Lines that are folded, by index: from the first to before the last. */
@@ -117,4 +118,23 @@ export function rowsOf(count: number, { fold }: Structure, open: boolean): numbe
   const lines = Array.from({ length: count }, (_, index) => index);
   if (!fold) return lines;
   return [...lines.slice(0, fold.from), FOLD, ...lines.slice(open ? fold.from : fold.to)];
+}
+
+/** A log that comes in pieces. */
+export interface StreamedLog {
+  text: string;
+  bytes: number;
+}
+
+const length = (text: string) => new TextEncoder().encode(text).length;
+
+export const streamedLog = (text: string): StreamedLog => ({ text, bytes: length(text) });
+
+/** The log with the news at its end; undefined when something between is missing. */
+export function withNews(log: StreamedLog, { offset, text }: LogNews): StreamedLog | undefined {
+  if (offset === 0) return streamedLog(text);
+  if (offset > log.bytes) return undefined;
+  if (offset === log.bytes) return { text: log.text + text, bytes: log.bytes + length(text) };
+  // a stream that came back may repeat what is known
+  return offset + length(text) <= log.bytes ? log : undefined;
 }

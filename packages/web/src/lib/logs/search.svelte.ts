@@ -23,8 +23,7 @@ export function createSearch(lines: () => readonly string[]): Search {
     },
     set text(value) {
       text = value;
-      // logs are read from their end
-      at = Math.max(0, findLines(lines(), value).length - 1);
+      at = 0;
     },
     get found() {
       return found;

@@ -3,10 +3,9 @@
  * recognised and taken as it is, so that a demo that was interrupted is completed and pressing twice makes one demo. A
  * project of the same name that holds something else is left alone: the demo then takes the next free name.
  */
-import type { Activity, ProjectInList, TaskGroupSlim } from '@service/contract';
+import type { Activity, JsonObject, ProjectInList, TaskGroupSlim } from '@service/contract';
 
 import type { call } from '../api/client.ts';
-import type { DemoOffer, DemoWorkflow } from '../demo/offer.ts';
 import { readableLog } from '../tasks/activity.ts';
 import type { State } from '../ui/status.ts';
 
@@ -22,7 +21,7 @@ export interface StepNews {
 const RUNNING: State = { look: 'running', word: 'Running' };
 const DONE: State = { look: 'done', word: 'Done' };
 const FAILED: State = { look: 'failed', word: 'Failed' };
-export const WAITING: State = { look: 'unset', word: 'Not begun' };
+export const WAITING: State = { look: 'unset', word: 'Not started' };
 
 /** Something went wrong that has a log. */
 export class DemoProblem extends Error {
@@ -205,4 +204,29 @@ const PROJECT = 'Demo';
 export function unfinishedDemo(mine: readonly Pick<ProjectInList, 'name' | 'last_job'>[]): boolean {
   const [only, other] = mine;
   return other === undefined && only?.name === PROJECT && only.last_job === null;
+}
+
+/** What `GET /demo/workflow` answers: everything the demo needs beside its package, which is at `/demo/package`. */
+interface DemoTask {
+  task: { pkg_name: string; version: string; name: string };
+  args_non_parallel?: JsonObject;
+  args_parallel?: JsonObject;
+}
+
+export interface DemoWorkflow {
+  /** The name of the dataset to make for it. */
+  dataset: string;
+  /** The body of the import of a workflow, as it is to be sent. */
+  workflow: { name: string; description: string; task_list: DemoTask[] };
+  /** How its job should end: one of the workflows is there to show a failure. */
+  ends: 'done' | 'failed';
+  /** The arguments of the task that draws the plate, for words about it. */
+  plate: { plate_name: string; layout: { rows: number; columns: number } };
+}
+
+export interface DemoOffer {
+  /** The name of the project to make. */
+  project: string;
+  package: { pkg_name: string; version: string; file_name: string };
+  workflows: DemoWorkflow[];
 }

@@ -4,14 +4,12 @@
  *     folderPreview({ base: '/data/anna', subfolder: '', project: { id: 3, name: 'Screen 7' }, name: 'Plate A' })
  *     // /data/anna/fractal/3_screen_7/‹number›_plate_a
  */
+import { folderPart } from '@service/contract/names';
 
 /** A literal name on disk that other programs know. */
 const FOLDER = 'fractal';
-const UNSAFE = /[!"#$%&'()*+,\-./:;<=>?@[\\\]^_`{|}~ \t\n\r\v\f]/g;
 /** The number of a dataset is known when it is made. */
 const NUMBER = '‹number›';
-
-const sanitised = (name: string) => name.trim().toLowerCase().replace(UNSAFE, '_');
 
 const parts = (path: string) => path.split('/').filter((part) => part !== '' && part !== '.');
 
@@ -31,7 +29,7 @@ interface Planned {
 }
 
 export function folderPreview({ base, subfolder, project, name }: Planned): string {
-  const chosen = `${FOLDER}/${project.id}_${sanitised(project.name)}/${NUMBER}_${sanitised(name) || '‹name›'}`;
+  const chosen = `${FOLDER}/${project.id}_${folderPart(project.name)}/${NUMBER}_${folderPart(name) || '‹name›'}`;
   const below = subfolder.trim() === '' ? chosen : parts(subfolder.trim()).join('/');
   return [base.replace(/\/+$/, ''), below].filter((part) => part !== '').join('/');
 }

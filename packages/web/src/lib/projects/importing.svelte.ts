@@ -5,12 +5,12 @@
  *     const importing = createImport<Workflow>();
  *     const made = await importing.run((versions) => call('projects.importWorkflow', …));
  */
-import { createWork, type Work } from '../ui/work.svelte.ts';
+import { createAction, type Action } from '../ui/action.svelte.ts';
 import { isComplete, type Match, matchesOf, type Versions } from './matches.ts';
-import { about } from './refusals.ts';
+import { about } from '../api/problem.ts';
 
 export interface Importing<T> {
-  readonly work: Work;
+  readonly action: Action;
   /** Undefined as long as no choice is needed. */
   readonly matches: readonly Match[] | undefined;
   readonly versions: Versions;
@@ -25,7 +25,7 @@ export interface Importing<T> {
 }
 
 export function createImport<T>(): Importing<T> {
-  const work = createWork(['name', 'file']);
+  const action = createAction(['name', 'file']);
   let matches = $state.raw<readonly Match[]>();
   let versions = $state.raw<Versions>({});
   let older = $state(false);
@@ -34,11 +34,11 @@ export function createImport<T>(): Importing<T> {
     matches = undefined;
     versions = {};
     older = false;
-    work.clear();
+    action.clear();
   }
 
   return {
-    work,
+    action,
     get matches() {
       return matches;
     },
@@ -57,7 +57,7 @@ export function createImport<T>(): Importing<T> {
     },
     async run(send) {
       let made: T | undefined;
-      await work.run(async () => {
+      await action.run(async () => {
         try {
           made = await about('name', send(versions));
         } catch (error) {

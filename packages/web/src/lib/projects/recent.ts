@@ -2,7 +2,7 @@
 import type { Activity, Job, ProjectInList } from '@service/contract';
 
 import { route } from '../route.ts';
-import { formatAgo, formatDuration } from '../ui/format.ts';
+import { formatAgo, formatDuration } from '../format.ts';
 import { jobState, type State } from '../ui/status.ts';
 
 export interface Happening {
@@ -119,4 +119,21 @@ export function percentDone({ progress }: Pick<LastJob, 'progress'>): string | u
   const { waiting, running, done, failed } = progress;
   const total = waiting + running + done + failed;
   return total === 0 ? undefined : `${Math.floor(((done + failed) / total) * 100)} %`;
+}
+
+/** The newest job of each workflow. */
+interface OfWorkflow {
+  id: number;
+  workflow_id: number | null;
+}
+
+export function lastJobs<T extends OfWorkflow>(jobs: Iterable<T>): Map<number, T> {
+  const newest = new Map<number, T>();
+  for (const job of jobs) {
+    if (job.workflow_id === null) continue;
+    const known = newest.get(job.workflow_id);
+    // the same job may come twice, first as it is now
+    if (known === undefined || job.id > known.id) newest.set(job.workflow_id, job);
+  }
+  return newest;
 }

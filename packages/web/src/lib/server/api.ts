@@ -83,3 +83,21 @@ export function causeOf(reason: unknown): string {
   const { code } = reason as { code?: unknown };
   return reason.message || (typeof code === 'string' ? code : reason.name);
 }
+
+/** The version of the API for the foot of every page: asked once in a while, and never waited for twice. */
+const KEPT_MS = 300_000;
+let known: string | undefined;
+let askedAt = -Infinity;
+let asking: Promise<void> | undefined;
+
+async function ask(): Promise<void> {
+  known = (await apiVersion()) ?? known;
+  askedAt = Date.now();
+  asking = undefined;
+}
+
+export async function knownApiVersion(): Promise<string | undefined> {
+  if (Date.now() - askedAt > KEPT_MS) asking ??= ask();
+  if (known === undefined) await asking;
+  return known;
+}

@@ -2,7 +2,7 @@
 import demo from 'virtual:demo';
 import { error } from '@sveltejs/kit';
 
-import type { DemoOffer, DemoWorkflow } from '#lib/demo/offer.ts';
+import type { DemoOffer, DemoWorkflow } from '../projects/demo.ts';
 
 const NOT_FOR_GUESTS = 'Guests only look at things. Sign in with an account of your own to make the demo.';
 const LEFT_OUT = 'The demo is not part of this web server. It was built on a machine without Python.';

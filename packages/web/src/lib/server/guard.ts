@@ -1,6 +1,8 @@
 /** Who may open which page. */
 import type { User } from '@service/contract';
 
+import { area, endpoint, isBelow, route } from '../route.ts';
+
 export type Verdict = { redirect: string } | { refused: string } | undefined;
 
 export interface Visit {
@@ -13,23 +15,20 @@ export interface Visit {
 
 export const ONLY_ADMINISTRATORS = 'Only administrators can open this page.';
 
-const startsWith = (pathname: string, prefix: string) => pathname === prefix || pathname.startsWith(`${prefix}/`);
-
 const isPublic = (pathname: string) =>
-  pathname === '/' || ['/auth', '/alive', '/help'].some((prefix) => startsWith(pathname, prefix));
+  pathname === route.home() || [area.auth, endpoint.alive, area.help].some((above) => isBelow(pathname, above));
 
 /** Has what every page beyond home needs. An administrator can give it to himself, in the admin area. */
 const isAuthorised = (user: User) => user.is_superuser || (user.profile_id !== null && user.is_verified);
 
 export function guard({ pathname, address, apiAlive, user }: Visit): Verdict {
   if (isPublic(pathname)) return undefined;
-  if (!apiAlive) return { redirect: '/?invalidate=true' };
+  if (!apiAlive) return { redirect: route.home({ invalidate: true }) };
   if (user === undefined) {
-    const next = address === undefined ? '' : `&next=${encodeURIComponent(address)}`;
-    return { redirect: `/auth/login?invalidate=true${next}` };
+    return { redirect: route.signIn({ invalidate: true, next: address }) };
   }
-  if (!isAuthorised(user)) return { redirect: '/' };
-  if (startsWith(pathname, '/v2/admin') && !user.is_superuser) return { refused: ONLY_ADMINISTRATORS };
+  if (!isAuthorised(user)) return { redirect: route.home() };
+  if (isBelow(pathname, area.admin) && !user.is_superuser) return { refused: ONLY_ADMINISTRATORS };
   return undefined;
 }
 
@@ -37,5 +36,5 @@ export function guard({ pathname, address, apiAlive, user }: Visit): Verdict {
 export function refusalForScripts({ apiAlive, user }: Pick<Visit, 'apiAlive' | 'user'>): [status: number, why: string] {
   if (!apiAlive) return [503, 'The service does not answer. Try again in a minute.'];
   if (user === undefined) return [401, 'Sign in first.'];
-  return [403, 'Your account is not ready yet. Ask the people who run this service.'];
+  return [403, 'Your account is not ready yet. Contact your administrator.'];
 }

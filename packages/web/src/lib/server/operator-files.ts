@@ -4,8 +4,7 @@ import { readFile } from 'node:fs/promises';
 
 import { causeOf } from './api.ts';
 import { log } from './log.ts';
-import { markdown } from './markdown.ts';
-import { sanitise } from './sanitise.ts';
+import { safeHtml, safeHtmlOfMarkdown } from './operator-html.ts';
 
 async function contentOf(variable: string, path: string | undefined): Promise<string | undefined> {
   if (path === undefined) return undefined;
@@ -23,11 +22,11 @@ export const readBanner = () => contentOf('WARNING_BANNER_PATH', WARNING_BANNER_
 /** HTML that is safe to insert. */
 export async function readNews(): Promise<string | undefined> {
   const text = await contentOf('NEWS_INFO_PATH', NEWS_INFO_PATH);
-  return text === undefined ? undefined : sanitise(markdown(text));
+  return text === undefined ? undefined : safeHtmlOfMarkdown(text);
 }
 
 /** HTML that is safe to insert. */
 export async function readInvite(): Promise<string | undefined> {
   const html = await contentOf('LOGIN_INVITE_PATH', LOGIN_INVITE_PATH);
-  return html === undefined ? undefined : sanitise(html);
+  return html === undefined ? undefined : safeHtml(html);
 }

@@ -1,5 +1,5 @@
 /** Where to go after sign-in: back to a page of ours, never to another site. */
-const HOME = '/v2/projects';
+import { area, isBelow, route } from '../route.ts';
 
 /** The path and query of an own page, or undefined for everything else that may stand in the address bar. */
 export function ownAddress(value: string | null | undefined): string | undefined {
@@ -13,7 +13,10 @@ export function ownAddress(value: string | null | undefined): string | undefined
 }
 
 /** Pages that an administrator without a profile can see; on others there is only a refusal. */
-const isForAll = (address: string) => /^\/($|\?|help|profile|v2\/admin)/.test(address);
+const isForAll = (address: string) => {
+  const [pathname] = address.split('?') as [string];
+  return pathname === route.home() || [area.help, route.profile(), area.admin].some((one) => isBelow(pathname, one));
+};
 
 /** The page after sign-in. Guests have nothing of their own, so they begin with what is shared. */
 export function landingPage(
@@ -23,6 +26,6 @@ export function landingPage(
   const address = ownAddress(next);
   const isWithoutProfile = user?.is_superuser === true && user.profile_id === null;
   if (address !== undefined && (!isWithoutProfile || isForAll(address))) return address;
-  if (isWithoutProfile) return '/v2/admin';
-  return user?.is_guest ? `${HOME}?show=shared` : HOME;
+  if (isWithoutProfile) return route.admin.overview();
+  return route.projects(user?.is_guest ? { show: 'shared' } : {});
 }

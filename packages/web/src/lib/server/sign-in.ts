@@ -14,7 +14,7 @@ const DEVICE_HEADER = 'x-known-device';
 const BAD_CREDENTIALS = 'E-mail or password is wrong, or this account is not active.';
 const NO_PASSWORDS = 'Sign-in with a password is switched off on this service.';
 export const NO_ANSWER = 'The service does not answer. Try again in a minute.';
-export const UNEXPECTED = 'Signing in did not work. Try again; if it stays, tell the people who run this service.';
+export const UNEXPECTED = 'Signing in did not work. Try again; if it keeps happening, contact your administrator.';
 
 export const isGuest = (username: string) => PUBLIC_GUEST_USERNAME !== undefined && username === PUBLIC_GUEST_USERNAME;
 

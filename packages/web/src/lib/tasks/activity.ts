@@ -5,7 +5,7 @@
  */
 import type { Activity, ActivityAction, ActivityStatus, ActivityStep } from '@service/contract';
 
-import { counted, formatCount, formatDuration } from '../ui/format.ts';
+import { counted, formatCount, formatDuration } from '../format.ts';
 import type { State } from '../ui/status.ts';
 
 export const ACTION_NAMES: Record<ActivityAction, string> = {
@@ -18,7 +18,7 @@ export const ACTION_NAMES: Record<ActivityAction, string> = {
 
 export const STATUS_NAMES: Record<ActivityStatus, string> = {
   pending: 'Waiting',
-  ongoing: 'At work',
+  ongoing: 'Running',
   OK: 'Done',
   failed: 'Failed',
 };
@@ -48,13 +48,17 @@ export function formatSeconds(seconds: number): string {
 }
 
 /** From its start to its end, or until now. */
-export function secondsOf(
+function secondsOf(
   { timestamp_started, timestamp_ended }: { timestamp_started: string | null; timestamp_ended: string | null },
   now: number,
 ): number | undefined {
   if (timestamp_started === null) return undefined;
   return ((timestamp_ended === null ? now : Date.parse(timestamp_ended)) - Date.parse(timestamp_started)) / 1000;
 }
+
+/** How long an activity took so far; undefined where nobody recorded its end. */
+export const tookOf = (activity: Pick<Activity, 'status' | 'timestamp_started' | 'timestamp_ended'>, now: number) =>
+  activity.timestamp_ended === null && !isUnfinished(activity) ? undefined : secondsOf(activity, now);
 
 export interface StepView {
   name: string;
@@ -64,8 +68,8 @@ export interface StepView {
 }
 
 const STEP_STATES: Record<ActivityStep['status'], State> = {
-  pending: { look: 'unset', word: 'Not begun' },
-  ongoing: { look: 'running', word: 'At work' },
+  pending: { look: 'unset', word: 'Not started' },
+  ongoing: { look: 'running', word: 'Running' },
   OK: { look: 'done', word: 'Done' },
   failed: { look: 'failed', word: 'Failed' },
   skipped: { look: 'unset', word: 'Not needed' },
@@ -88,7 +92,7 @@ export function stepViews(activity: Pick<Activity, 'steps' | 'status'>, now: num
       step.status === 'failed' ? '' : (step.detail ?? ''),
       seconds === undefined ? '' : formatSeconds(seconds),
     ].filter((part) => part !== '');
-    const idle = step.status === 'skipped' ? 'not needed' : activity.status === 'failed' ? 'not begun' : 'to come';
+    const idle = step.status === 'skipped' ? 'not needed' : activity.status === 'failed' ? 'not started' : 'pending';
     return { name: capital(step.name), state, words: parts.length > 0 ? parts.join(', ') : over ? 'ended here' : idle };
   });
 }

@@ -46,7 +46,7 @@ const NAME = /^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$/i;
 
 export const pinProblem = ({ name, version }: Pick<Pin, 'name' | 'version'>): string | undefined =>
   !NAME.test(name.trim())
-    ? 'Give the name of a package, such as numpy.'
+    ? 'Enter a package name, such as numpy.'
     : version.trim() === ''
       ? 'Give the version, such as 2.1.3.'
       : undefined;
@@ -55,7 +55,7 @@ export function packageProblems(fields: PackageFields): Problems {
   const problems: Problems = {};
   const name = fields.package.trim();
   if (fields.from === 'index') {
-    if (name === '') problems['package'] = 'Give the name of the package.';
+    if (name === '') problems['package'] = 'Enter a package name.';
     else if (!NAME.test(name)) problems['package'] = 'The name of a package has letters, digits, dots and dashes only.';
   } else if (!fields.file) problems['file'] = 'Choose a wheel file.';
   else if (!fields.file.name.endsWith('.whl')) problems['file'] = 'A wheel is a file that ends in .whl.';
@@ -129,8 +129,8 @@ export function customProblems(fields: CustomFields): Problems {
   if (label.trim() === '') problems['label'] = 'Give a name, as people will find it here.';
   if (version.trim() === '') problems['version'] = 'Give the version.';
   const [name, root] = [package_name.trim() !== '', package_root.trim() !== ''];
-  if (name && root) problems['package_root'] = 'Give the name or the folder, not both.';
-  else if (!name && !root) problems['package_name'] = 'Give the name of the package, or its folder.';
+  if (name && root) problems['package_root'] = 'Enter the name or the folder, not both.';
+  else if (!name && !root) problems['package_name'] = 'Enter the package name, or its folder.';
   else if (root) {
     const wrong = pathProblem(package_root);
     if (wrong) problems['package_root'] = wrong;

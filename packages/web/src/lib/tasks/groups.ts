@@ -2,9 +2,9 @@
  * Packages with their task groups: one for each version and owner, so that two people's copies of one version can both be
  * reached; what can be done with each, and why not.
  */
-import type { TaskGroupSlim } from '@service/contract';
+import type { TaskGroupSlim, TaskSlim } from '@service/contract';
 
-import { counted } from '../ui/format.ts';
+import { counted } from '../format.ts';
 import type { Packages } from './table.ts';
 import { ORIGIN_NAMES } from './words.ts';
 
@@ -163,3 +163,35 @@ export function factsOf(group: Omit<TaskGroupSlim, 'task_list'>, names: GroupNam
   ];
   return facts.filter((fact): fact is [string, string] => fact[1] !== null && fact[1] !== '');
 }
+
+/** What the rows of packages ask for: the log of an activity, something with a version, a task to look at or to edit. */
+export interface GroupActions {
+  log: (activity: number) => void;
+  ask: (kind: 'info' | 'sharing' | Action, group: TaskGroupSlim) => void;
+  task: (task: TaskSlim) => void;
+  edit: (task: TaskSlim) => void;
+}
+
+/** Who can use what is taken in: a group, or its owner alone. */
+export interface Sharing {
+  private: boolean;
+  user_group_id: number | null;
+}
+
+export type UserGroups = readonly (readonly [id: number, name: string])[];
+
+/** The default group, else the only one; with several of others the reader chooses. */
+export function initialSharing(groups: UserGroups, defaultGroup: string | undefined): Sharing {
+  if (groups.length === 0) return { private: true, user_group_id: null };
+  const [id] = groups.find(([, name]) => name === defaultGroup) ?? (groups.length === 1 ? groups[0]! : [null]);
+  return { private: false, user_group_id: id };
+}
+
+export const sharingProblem = (sharing: Sharing): string | undefined =>
+  !sharing.private && sharing.user_group_id === null ? 'Choose a group, or keep it for yourself.' : undefined;
+
+export const sharingQuery = ({
+  private: alone,
+  user_group_id,
+}: Sharing): { private: boolean; user_group_id?: number } =>
+  alone || user_group_id === null ? { private: alone } : { private: false, user_group_id };

@@ -71,6 +71,10 @@ export const searchQuery = (fields: readonly FilterField[], search: Search, usua
 export const isSearched = (fields: readonly FilterField[], search: Search): boolean =>
   fields.some(({ key }) => (search.get(key) ?? '') !== '');
 
+/** The query without any of the fields, from the first page on. */
+export const clearedQuery = (fields: readonly FilterField[]): Record<string, ''> =>
+  Object.fromEntries([...fields.map(({ key }) => key), 'page'].map((key) => [key, '']));
+
 export const ACTIVITY_FILTERS: readonly FilterField[] = [
   { key: 'package', asked: 'pkg_name', label: 'Package', kind: 'text' },
   { key: 'status', label: 'Status', kind: 'choice', options: optionsOf(STATUS_NAMES) },

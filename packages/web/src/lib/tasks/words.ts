@@ -4,9 +4,9 @@ import type { Origin, TaskType } from '@service/contract';
 export const TYPE_WORDS: Record<TaskType, string> = {
   parallel: 'one run per image',
   non_parallel: 'one run for all images',
-  compound: 'in parts',
+  compound: 'in parallel',
   converter_non_parallel: 'makes images, in one run',
-  converter_compound: 'makes images, in parts',
+  converter_compound: 'creates images in parallel',
 };
 
 export const TYPE_NAMES: Record<TaskType, string> = {

@@ -1,5 +1,6 @@
 /** Which templates are shown: the filters as they are in the address, and as the API takes them. */
 import type { TemplatePage } from '@service/contract';
+import { call } from '../api/client.ts';
 
 export interface TemplateFilters {
   template_id?: number | undefined;
@@ -67,4 +68,15 @@ export const rowKey = ({ user_email, template_name }: TemplateRow): string => `$
 export function chosenOf(row: TemplateRow, picked: number | undefined): ChosenTemplate {
   const one = row.templates.find(({ template_id }) => template_id === picked) ?? row.templates[0]!;
   return { id: one.template_id, version: one.template_version, name: row.template_name, user_email: row.user_email };
+}
+
+/** The groups that the reader can share a template with. */
+export interface Group {
+  id: number;
+  name: string;
+}
+
+export async function ownGroups(): Promise<Group[]> {
+  const { group_ids_names } = await call('accounts.currentUser', { query: { group_ids_names: true } });
+  return (group_ids_names ?? []).map(([id, name]) => ({ id, name }));
 }

@@ -6,6 +6,17 @@ export interface Option {
   note?: string | undefined;
 }
 
+/** How a choice behaves. */
+export interface Rules {
+  several: boolean;
+  /** Whether one choice can be taken back. */
+  clearable: boolean;
+  /** Few options need no search: the list itself has the focus then. */
+  searched: boolean;
+  /** All that are found can be chosen at once. */
+  all: boolean;
+}
+
 /** What the button of a choice is drawn with. */
 export interface Face {
   open: boolean;

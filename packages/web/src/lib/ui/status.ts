@@ -1,5 +1,5 @@
 /**
- * The states that things are in, as pages show them: a shape, a word and a colour (docs: visual language).
+ * The states that things are in, as pages show them: a shape, a word and a colour.
  *
  *     taskState({ status: 'submitted', progress: { running: 3, … }, … }) // { look: 'running', word: 'Running' }
  */
@@ -12,9 +12,12 @@ export interface State {
   word: string;
 }
 
+/** Python imports for all units of a task before the first of them runs, which can take a minute. */
+export const STARTING: State = { look: 'running', word: 'Starting Python' };
+
 const CAUSE_WORDS: Record<Cause, string> = {
-  error: 'Error in the task',
-  memory: 'Killed for memory',
+  error: 'Task error',
+  memory: 'Out of memory',
   time_limit: 'Out of time',
   signal: 'Ended by a signal',
   start: 'Could not start',
@@ -29,8 +32,10 @@ export const causeWords = (cause: Cause | null, signal: number | null = null): s
 
 const isStopped = (job: Pick<Job, 'failure'>) => job.failure?.kind === 'stopped';
 
+/** Whether Python starts for its first task is known by the task, not by the job. */
 export function jobState(
   job: Pick<Job, 'status' | 'failure' | 'stop_requested_at' | 'stop_requested_by' | 'timestamp_first_unit'>,
+  isStarting = false,
 ): State {
   if (job.status === 'done') return { look: 'done', word: 'Done' };
   if (job.status === 'failed') {
@@ -38,9 +43,8 @@ export function jobState(
     return { look: 'stopped', word: job.stop_requested_by ? `Stopped by ${job.stop_requested_by}` : 'Stopped' };
   }
   if (job.stop_requested_at !== null) return { look: 'stopped', word: 'Stopping' };
-  return job.timestamp_first_unit === null
-    ? { look: 'waiting', word: 'Waiting' }
-    : { look: 'running', word: 'Running' };
+  if (job.timestamp_first_unit !== null) return { look: 'running', word: 'Running' };
+  return isStarting ? STARTING : { look: 'waiting', word: 'Waiting' };
 }
 
 /** Of a task in a workflow, on the chosen dataset. */
@@ -49,6 +53,7 @@ export function taskState(status: TaskStatus | null): State {
   if (!('progress' in status)) return { look: 'waiting', word: 'Waiting' };
   const { progress, causes } = status;
   if (status.status === 'submitted') {
+    if (status.is_starting) return STARTING;
     const begun = progress.running + progress.done + progress.failed > 0;
     return begun ? { look: 'running', word: 'Running' } : { look: 'waiting', word: 'Waiting' };
   }

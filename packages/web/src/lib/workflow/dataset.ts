@@ -1,6 +1,6 @@
 /**
- * Which dataset a workflow page shows: the one in the address, else the one chosen here last, else that of the newest job,
- * else the newest. What was chosen is kept in the browser, for each workflow of each project.
+ * Which dataset a workflow page shows: the one in the address and no other; without one the dataset chosen here last, else
+ * that of the newest job, else the newest. What was chosen is kept in the browser, for each workflow of each project.
  */
 interface DatasetLike {
   id: number;
@@ -55,5 +55,6 @@ export function chooseDataset<D extends DatasetLike>(
       (one, other) => (one && Date.parse(one.timestamp_created) >= Date.parse(other.timestamp_created) ? one : other),
       undefined,
     );
-  return byId(wanted ? Number(wanted) : undefined) ?? byId(remembered) ?? byId(last) ?? newest();
+  if (wanted) return byId(Number(wanted));
+  return byId(remembered) ?? byId(last) ?? newest();
 }

@@ -2,8 +2,7 @@
 import type { Cause, JobFailure, JobWithTaskStatuses, WorkflowTask } from '@service/contract';
 
 import { schedulerError, shortError } from '../logs/log.ts';
-import { counted } from '../ui/format.ts';
-import { nameOf, shortName } from './words.ts';
+import { counted, nameOf, shortName } from '../format.ts';
 
 export interface FailureNotice {
   look: 'failed' | 'stopped';
@@ -17,7 +16,7 @@ type TaskInList = Pick<WorkflowTask, 'id' | 'alias' | 'task_type'> & { task: { n
 type Sentences = [title: string, next: string];
 
 /** What a failed job says about itself is worth reading only where a task or the service said it. */
-const SPEAKING: JobFailure['kind'][] = ['task', 'output', 'internal'];
+const SPEAKING: JobFailure['kind'][] = ['task', 'no_images', 'output', 'internal'];
 /** A task that was killed had no last word. */
 const KILLED: Cause[] = ['memory', 'time_limit'];
 
@@ -49,22 +48,16 @@ const saidBy = (job: JobWithTaskStatuses): string | undefined =>
 const KINDS: Record<Exclude<JobFailure['kind'], 'task'>, (name: string, job: JobWithTaskStatuses) => Sentences> = {
   stopped: (_, { stop_requested_by: by }) => [
     by ? `Stopped by ${shortName(by)}.` : 'This job was stopped.',
-    'What was finished stays. Continue runs the rest.',
+    'Finished results are kept. Rerun the rest when you are ready.',
   ],
   no_images: (name) => [
     `No image matched the types that ${name} takes.`,
     'Compare its types with those of the images, then continue.',
   ],
-  submissions_off: () => ['New jobs are switched off.', 'Try again later, or ask the people who run this service.'],
-  output: (name) => [
-    `${name} gave back something that cannot be used.`,
-    'Tell the authors of the task what the log says.',
-  ],
-  admin: () => ['An administrator ended this job.', 'Ask the people who run this service, then continue.'],
-  internal: () => [
-    'The service met a defect while it ran this job.',
-    'Tell the people who run this service, then continue.',
-  ],
+  submissions_off: () => ['New jobs are switched off.', 'Try again later, or contact your administrator.'],
+  output: (name) => [`${name} returned invalid output.`, 'Tell the authors of the task what the log says.'],
+  admin: () => ['An administrator ended this job.', 'Ask your administrator, then continue.'],
+  internal: () => ['A server error ended this job.', 'Contact your administrator, then continue.'],
 };
 
 interface Words {
@@ -81,7 +74,7 @@ interface Words {
 
 const erred = ({ name, who, logs, rerun }: Words): Sentences => [
   `${who} failed in ${name}.`,
-  `Read ${logs}, change the arguments if they are the reason, then ${rerun}.`,
+  `Read ${logs}, fix the arguments if needed, then ${rerun}.`,
 ];
 
 const CAUSES: Record<Cause, (words: Words) => Sentences> = {
@@ -98,13 +91,10 @@ const CAUSES: Record<Cause, (words: Words) => Sentences> = {
     'Its environment may be broken: ask the people who collected the task.',
   ],
   lost: ({ name, who, were, rerun }) => [
-    `${who} of ${name} ${were} lost: the machine at work went away.`,
-    `Continue, or ${rerun}.`,
+    `${who} of ${name} ${were} lost: the compute node went down.`,
+    `${rerun.replace(/^./, (letter) => letter.toUpperCase())}.`,
   ],
-  output: ({ name, logs }) => [
-    `${name} gave back something that cannot be used.`,
-    `Read ${logs} and tell the authors of the task.`,
-  ],
+  output: ({ name, logs }) => [`${name} returned invalid output.`, `Read ${logs} and tell the authors of the task.`],
   error: erred,
   signal: erred,
   stopped: erred,

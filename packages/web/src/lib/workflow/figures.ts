@@ -2,11 +2,11 @@
  * The counts of a task in a few words: those beside its name, and a note where something wants to be looked at.
  *
  *     figuresOf('parallel', status, state, bar) // '6 failed' in red and strong, ', 1 530 done'
- *     noteOf('parallel', status) // { look: 'failed', text: '6 images killed for memory' }
+ *     noteOf('parallel', status) // { look: 'failed', text: '6 images out of memory' }
  */
 import type { Cause, FullTaskStatus, TaskType } from '@service/contract';
 
-import { counted, formatCount } from '../ui/format.ts';
+import { counted, formatCount } from '../format.ts';
 import { causeWords, type State } from '../ui/status.ts';
 import { type BarCounts, finishedIn, inParts, isConverter, onlyStopped } from './counts.ts';
 
@@ -30,9 +30,12 @@ export const words = (text: string, look?: Look): Figure[] => [{ text, ...(look 
 const strong = (text: string, look?: Look): Figure => ({ text, strong: true, ...(look ? { look } : {}) });
 
 export function figuresOf(type: TaskType, status: FullTaskStatus, state: State, bar: BarCounts | undefined): Figure[] {
+  if (status.is_starting) return words('starting Python');
   if (status.status === 'submitted') return runningFigures(type, state, bar);
   if (isConverter(type)) {
     if (status.status === 'failed') return partFigures(state, bar);
+    // of imported runs nobody knows how many
+    if (status.num_new_images === null) return words(state.word.toLowerCase());
     return [
       strong(formatCount(status.num_new_images)),
       { text: ` image${status.num_new_images === 1 ? '' : 's'} made` },
@@ -79,7 +82,7 @@ export function noteOf(type: TaskType, status: FullTaskStatus): Note | undefined
   return { look: 'warning', text: warned > 0 ? `${formatCount(warned)} with warnings` : 'with warnings' };
 }
 
-/** `6 images killed for memory` */
+/** `6 images out of memory` */
 export function causesNote(causes: Partial<Record<Cause, number>>, one: 'image' | 'part'): string | undefined {
   const known = (Object.entries(causes) as [Cause, number][]).filter(
     ([cause, count]) => cause !== 'stopped' && count > 0,

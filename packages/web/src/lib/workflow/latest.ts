@@ -1,12 +1,12 @@
 /**
  * What a task has just finished, in the words of the column beside its arguments, and which task has such a column.
  *
- *     lastLine(unit, '/data/screen') // { name: 'P3 K17', state: { look: 'failed', … }, words: 'killed for memory' }
+ *     lastLine(unit, '/data/screen') // { name: 'P3 K17', state: { look: 'failed', … }, words: 'out of memory' }
  */
 import type { HistoryUnit, JobWithTaskStatuses, TaskType } from '@service/contract';
 
 import { relativePath } from '../images/filters.ts';
-import { counted, formatMemory } from '../ui/format.ts';
+import { counted, formatMemory } from '../format.ts';
 import { causeWords, type State } from '../ui/status.ts';
 
 /** The run of a task in the job that is under way; undefined where there is nothing to follow. */

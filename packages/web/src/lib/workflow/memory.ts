@@ -5,8 +5,6 @@
  */
 import type { TaskStatus, TaskType } from '@service/contract';
 
-import { metaBlocks, type MetaName, type MetaValues } from './meta.ts';
-
 const MB = 1024 ** 2;
 const GB_IN_MB = 1024;
 
@@ -51,4 +49,18 @@ function inMegabytes(mem: unknown): number | undefined {
   if (typeof mem === 'number') return mem;
   const [, digits, unit = 'M'] = /^\s*(\d+(?:\.\d+)?)\s*([KMGT])?B?\s*$/i.exec(String(mem)) ?? [];
   return digits === undefined ? undefined : Number(digits) * IN_MB[unit.toUpperCase()]!;
+}
+
+/** Which blocks of resources a task has. */
+export const META_NAMES = {
+  meta_non_parallel: 'Initialisation',
+  meta_parallel: 'Compute',
+} as const;
+
+export type MetaName = keyof typeof META_NAMES;
+export type MetaValues = Partial<Record<MetaName, unknown>>;
+
+export function metaBlocks(type: TaskType): MetaName[] {
+  if (type === 'parallel') return ['meta_parallel'];
+  return type.endsWith('compound') ? ['meta_non_parallel', 'meta_parallel'] : ['meta_non_parallel'];
 }

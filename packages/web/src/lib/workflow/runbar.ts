@@ -1,11 +1,10 @@
 /** The newest job in one line: what it is at, how far it is, how long it takes. */
 import type { JobWithTaskStatuses } from '@service/contract';
 
-import { counted, formatCount, formatDuration } from '../ui/format.ts';
-import { jobState, type State } from '../ui/status.ts';
+import { counted, formatCount, formatDuration, shortName } from '../format.ts';
+import { jobState, STARTING, type State } from '../ui/status.ts';
 import type { BarCounts } from './counts.ts';
 import type { TaskView } from './status.ts';
-import { shortName } from './words.ts';
 
 export interface RunBar {
   state: State;
@@ -32,9 +31,9 @@ export function runBar(
   views: readonly TaskView[],
   now: number,
 ): RunBar {
-  const state = shortened(jobState(job));
-  const at = placeOf(job, tasks, views);
+  const at = taskAtWork(job, tasks, views);
   const view = at === undefined ? undefined : views[at];
+  const state = shortened(jobState(job, view?.word === STARTING.word));
   if (job.status !== 'submitted') return { state, at: job.status === 'done' ? undefined : at, ...ended(job, view) };
   const elapsed = { name: 'Elapsed', value: formatDuration(Math.max(0, seconds(job.start_timestamp, now))) };
   if (!view || view.total === 0 || view.look === 'waiting')
@@ -63,7 +62,7 @@ export function runBar(
 const shortened = ({ look, word }: State): State => ({ look, word: word.replace(/\S+@\S+/, shortName) });
 
 /** The task the job is at, or at which it ended. */
-function placeOf(
+function taskAtWork(
   { failure, id, task_statuses }: JobWithTaskStatuses,
   tasks: readonly { id: number }[],
   views: readonly TaskView[],
@@ -112,6 +111,18 @@ export const segmentOf = ({ bar, look, faded }: TaskView): BarCounts => {
   return look === 'waiting' ? { ...nothing, waiting: 1 } : nothing;
 };
 
+/** `33 %, task 2 of 6` for the tab of the browser, what matters first; before there is something to count, the state. */
+export function tabWords({ state, at, percent }: RunBar, count: number): string {
+  if (!percent || at === undefined) return state.word;
+  return `${percent} %${count > 1 ? `, task ${at + 1} of ${count}` : ''}`;
+}
+
+/** How many tasks this job has ended. */
+export const finishedTasks = ({ id, task_statuses }: Pick<JobWithTaskStatuses, 'id' | 'task_statuses'>): number =>
+  Object.values(task_statuses).filter(
+    (status) => status !== null && 'job_id' in status && status.job_id === id && status.status !== 'submitted',
+  ).length;
+
 /** Between a press on Stop and the end nothing can be asked for. */
 export const isStopping = (job: Pick<JobWithTaskStatuses, 'status' | 'stop_requested_at'>): boolean =>
   job.status === 'submitted' && job.stop_requested_at !== null;
@@ -121,6 +132,6 @@ export function stopWords(view: TaskView | undefined): string {
   if (!view?.bar) return 'Tasks that have not started will not start. What is finished stays.';
   const { running, waiting, done } = view.bar;
   if (view.unit === 'part')
-    return 'The task at work will count as failed for all its images. What was finished before it stays.';
-  return `${counted(running, 'image')} at work ${running === 1 ? 'is' : 'are'} lost, ${formatCount(waiting)} will not start, ${formatCount(done)} finished ones stay.`;
+    return 'The running task will count as failed for all its images. What was finished before it stays.';
+  return `${counted(running, 'running image')} ${running === 1 ? 'is' : 'are'} lost, ${formatCount(waiting)} will not start, ${formatCount(done)} finished ones stay.`;
 }

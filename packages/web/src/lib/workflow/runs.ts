@@ -2,7 +2,7 @@
 import type { HistoryRun, TaskType, WorkflowTask } from '@service/contract';
 
 import type { TaskSchemas } from '../form/blocks.ts';
-import { formatCount } from '../ui/format.ts';
+import { formatCount } from '../format.ts';
 import type { State } from '../ui/status.ts';
 
 type Counts = Pick<

@@ -1,6 +1,6 @@
 /**
  * What the tasks of a workflow did with the images of a dataset, as the page shows it: a shape, a word, the numbers that
- * matter and a bar (web contract 5.12.9, visual language 4).
+ * matter and a bar.
  *
  *     taskViews(workflow.task_list, job)[3] // { look: 'running', word: 'Running', figures: '1 007 of 1 536', … }
  *
@@ -9,8 +9,8 @@
  */
 import type { FullTaskStatus, JobWithTaskStatuses, TaskStatus, TaskType } from '@service/contract';
 
-import { formatCount } from '../ui/format.ts';
-import type { State } from '../ui/status.ts';
+import { formatCount, shortName } from '../format.ts';
+import { type State, taskState } from '../ui/status.ts';
 import {
   type BarCounts,
   barOf,
@@ -22,7 +22,6 @@ import {
   onlyStopped,
 } from './counts.ts';
 import { type Figure, figuresOf, type Note, noteOf, words } from './figures.ts';
-import { shortName } from './words.ts';
 
 export interface TaskView extends State {
   figures: Figure[];
@@ -71,8 +70,8 @@ const plain = (look: State['look'], word: string, text = word.toLowerCase()): Ta
   figures: words(text),
 });
 
-/** Where a task stands in the newest job. */
-interface Place {
+/** What the newest job has to do with a task. */
+interface RoleInJob {
   job: JobWithTaskStatuses;
   /** At or after the first task of that job. */
   reached: boolean;
@@ -86,43 +85,43 @@ export function taskViews(tasks: readonly TaskLike[], job: JobWithTaskStatuses |
   return tasks.map((task, index) => {
     if (!job) return plain('unset', 'Not run');
     const status = job.task_statuses[task.id] ?? null;
-    const place = { job, reached: index >= (job.first_task_index ?? 0), blocked };
+    const role = { job, reached: index >= (job.first_task_index ?? 0), blocked };
     if (isFull(status) && status.job_id === job.id && status.progress.failed > 0) blocked = true;
-    return taskView(task, status, place);
+    return taskView(task, status, role);
   });
 }
 
-function taskView(task: TaskLike, status: TaskStatus | null, place: Place): TaskView {
-  const { job } = place;
+function taskView(task: TaskLike, status: TaskStatus | null, role: RoleInJob): TaskView {
+  const { job } = role;
   const isRunning = job.status === 'submitted';
   if (status === null) return plain('unset', 'Not run');
-  if (!isFull(status)) return isRunning ? waiting(place) : plain('failed', 'Did not finish');
+  if (!isFull(status)) return isRunning ? waiting(role) : plain('failed', 'Did not finish');
   const ofThisJob = status.job_id === job.id;
-  const full = fullView(task, status, place, ofThisJob);
-  if (status.status !== 'submitted') return ofThisJob ? full : earlier(full, status, place);
+  const full = fullView(task, status, role, ofThisJob);
+  if (status.status !== 'submitted') return ofThisJob ? full : earlier(full, status, role);
   if (!isRunning)
     return { ...full, look: 'failed', word: 'Did not finish', figures: words('did not finish', 'failed') };
   if (ofThisJob) return full;
   // the counts are of an earlier run, and stay until the new one begins
-  const { look, word, figures } = waiting(place);
+  const { look, word, figures } = waiting(role);
   return { ...full, look, word, figures, note: undefined, fromJob: status.job_id, faded: true };
 }
 
-function waiting({ blocked, job }: Place): TaskView {
+function waiting({ blocked, job }: RoleInJob): TaskView {
   return blocked || job.stop_requested_at !== null
     ? plain('unset', 'Will not start')
     : plain('waiting', 'Waiting', 'waiting');
 }
 
-const earlier = (view: TaskView, { job_id }: FullTaskStatus, { reached }: Place): TaskView => ({
+const earlier = (view: TaskView, { job_id }: FullTaskStatus, { reached }: RoleInJob): TaskView => ({
   ...view,
   fromJob: job_id,
   faded: reached,
 });
 
-function fullView({ task_type }: TaskLike, status: FullTaskStatus, place: Place, ofThisJob: boolean): TaskView {
+function fullView({ task_type }: TaskLike, status: FullTaskStatus, role: RoleInJob, ofThisJob: boolean): TaskView {
   const bar = barOf(task_type, status);
-  const state = stateOf(status, place, ofThisJob);
+  const state = stateOf(status, role, ofThisJob);
   return {
     ...NOTHING,
     ...state,
@@ -138,11 +137,9 @@ function fullView({ task_type }: TaskLike, status: FullTaskStatus, place: Place,
   };
 }
 
-function stateOf(status: FullTaskStatus, { job }: Place, ofThisJob: boolean): State {
+function stateOf(status: FullTaskStatus, { job }: RoleInJob, ofThisJob: boolean): State {
   if (status.status === 'submitted') {
-    if (job.stop_requested_at !== null && ofThisJob) return { look: 'stopped', word: 'Stopping' };
-    const { running, done, failed } = status.progress;
-    return running + done + failed > 0 ? { look: 'running', word: 'Running' } : { look: 'waiting', word: 'Waiting' };
+    return job.stop_requested_at !== null && ofThisJob ? { look: 'stopped', word: 'Stopping' } : taskState(status);
   }
   if (status.status === 'done') return doneState(status);
   if (onlyStopped(status) || (ofThisJob && job.failure?.kind === 'stopped' && !hasCounts(status))) {

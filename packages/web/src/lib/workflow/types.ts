@@ -1,4 +1,4 @@
-/** The type filters of a task while they are edited: rows that may be half-finished (web contract 5.12.7). */
+/** The type filters of a task while they are edited: rows that may be half-finished. */
 export interface TypeRow {
   /** Stays with the row, whatever is done to the others. */
   id: number;

@@ -2,7 +2,7 @@
 import type { HistoryUnit } from '@service/contract';
 
 import { relativePath } from '../images/filters.ts';
-import { counted } from '../ui/format.ts';
+import { counted } from '../format.ts';
 import { causeWords, type State } from '../ui/status.ts';
 
 type UnitLike = Pick<

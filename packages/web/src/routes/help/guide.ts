@@ -1,6 +1,6 @@
 /** The user guide: `docs/guide` of this repository, made into pages when the client is built. Only the web server reads it. */
 import { route } from '#lib/route.ts';
-import { markdown } from '#lib/server/markdown.ts';
+import { safeHtmlOfMarkdown } from '#lib/server/operator-html.ts';
 
 const FILES = import.meta.glob<string>('../../../../../docs/guide/**/*.md', {
   query: '?raw',
@@ -39,7 +39,7 @@ export function pageLinks(html: string, path: string): string {
   return html.replace(/href="(?![a-z]+:|\/|#)([^"#]*\.md)(#[^"]*)?"/g, (_, target: string, part = '') => {
     const { pathname } = new URL(target, `http://guide/${path === '' ? 'index' : path}`);
     const page = pathOf(`/docs/guide${pathname}`);
-    return `href="/help/${page === '' ? '' : `${page}/`}${part as string}"`;
+    return `href="${route.helpPage(page)}${part as string}"`;
   });
 }
 
@@ -49,13 +49,13 @@ const SUMMARY = /^<!-- summary of (\S+) -->$/m;
 export function withSummary(text: string, find: (path: string) => string | undefined): string {
   return text.replace(SUMMARY, (_, path: string) => {
     const [, title, summary] = /^# (.+)\n\n([\s\S]+?)\n\n/.exec(find(path) ?? '') ?? [];
-    return summary === undefined ? '' : `${summary} More: [${title}](/help/${path}/).`;
+    return summary === undefined ? '' : `${summary} More: [${title}](${route.helpPage(path)}).`;
   });
 }
 
 function pageOf(path: string, text: string): GuidePage {
   const [, title = 'User guide', rest = text] = /^# (.+)\n([\s\S]*)$/.exec(text.trimStart()) ?? [];
-  return { title, html: pageLinks(markdown(rest), path) };
+  return { title, html: pageLinks(safeHtmlOfMarkdown(rest), path) };
 }
 
 const TEXTS = new Map(Object.entries(FILES).map(([file, text]) => [pathOf(file), text]));
@@ -76,6 +76,6 @@ export const guideContents = (): { name: string; pages: { title: string; href: s
     name,
     pages: paths.flatMap((path) => {
       const page = PAGES.get(path);
-      return page === undefined ? [] : [{ title: page.title, href: path === '' ? route.help() : `/help/${path}/` }];
+      return page === undefined ? [] : [{ title: page.title, href: route.helpPage(path) }];
     }),
   }));

@@ -2,6 +2,7 @@ import { AUTH_COOKIE_NAME } from '$app/env/private';
 import { accounts } from '@service/contract';
 import { fail, redirect } from '@sveltejs/kit';
 
+import { route } from '#lib/route.ts';
 import { askApi, causeOf, detailOf } from '#lib/server/api.ts';
 import { log } from '#lib/server/log.ts';
 import { expiryOf } from '#lib/server/session-cookie.ts';
@@ -27,6 +28,6 @@ export const actions: Actions = {
       return fail(503, { problem: NOT_SIGNED_OUT });
     }
     endSession({ cookies, url });
-    redirect(303, '/auth/login?signed-out=everywhere');
+    redirect(303, route.signIn({ 'signed-out': 'everywhere' }));
   },
 };

@@ -1,7 +1,7 @@
 /** Personal access tokens in words: what a scope allows, how a token stands, when a new one ends. */
 import type { PersonalToken, TokenScope } from '@service/contract';
 
-import { formatWhen } from '#lib/ui/format.ts';
+import { formatWhen } from '#lib/format.ts';
 
 export const SCOPES: { scope: TokenScope; word: string; means: string }[] = [
   { scope: 'read', word: 'Read only', means: 'Reads everything you can read. Changes nothing.' },
@@ -42,4 +42,20 @@ export function dayAhead(days = DAYS_OFFERED, now = Date.now()): string {
 export function endOfDay(day: string): string | undefined {
   const end = new Date(`${day}T23:59:59`);
   return Number.isNaN(end.getTime()) ? undefined : end.toISOString();
+}
+
+/** A call of the API that can be pasted into a terminal. The web server passes on what comes with the session cookie. */
+export const curlExample = (origin: string, cookieName: string, token = '$TOKEN'): string =>
+  `curl --cookie "${cookieName}=${token}" ${origin}/api/v2/project/`;
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** `in 3 days`, `in 40 minutes`, `now` */
+export function untilWords(expires: string, now = Date.now()): string {
+  const left = Date.parse(expires) - now;
+  const [size, unit] = left >= 2 * DAY ? [DAY, 'days'] : left >= 2 * HOUR ? [HOUR, 'hours'] : [MINUTE, 'minutes'];
+  const count = Math.floor(left / size);
+  return count < 1 ? 'now' : `in ${count} ${count === 1 ? unit.slice(0, -1) : unit}`;
 }

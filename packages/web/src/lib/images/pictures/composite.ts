@@ -1,5 +1,5 @@
 /** Channels of an image, laid over each other in their colours. */
-import type { Channel, Colour } from './ome.ts';
+import type { Channel, Colour } from '@service/contract/ome';
 
 /** Numbers of any kind that arrays hold. */
 export type Pixels = ArrayLike<number | bigint | boolean>;

@@ -1,6 +1,7 @@
 /** Pictures that were read, kept for a while: a few are read at a time, and none twice. */
+import { createAsker } from '../../ask-worker.ts';
 import type { Labels, PictureData } from './read.ts';
-import type { Question, Reply } from './worker.ts';
+import type { Question } from './worker.ts';
 
 const AT_ONCE = 4;
 const KEPT = 120;
@@ -12,43 +13,14 @@ interface Kept {
   since: number;
 }
 
-interface Asker {
-  resolve: (value: unknown) => void;
-  reject: (error: Error) => void;
-}
-
 const kept = new Map<string, Kept>();
 const waiting: (() => void)[] = [];
 let busy = 0;
 
-let worker: Worker | undefined;
-let count = 0;
-const asked = new Map<number, Asker>();
-
-/** The worker starts with the first picture. */
-function startWorker(): Worker {
-  const started = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
-  started.onmessage = ({ data }: MessageEvent<Reply>) => {
-    const asker = asked.get(data.id);
-    asked.delete(data.id);
-    if ('problem' in data) asker?.reject(new Error(data.problem));
-    else asker?.resolve(data.value);
-  };
-  started.onerror = () => {
-    for (const { reject } of asked.values()) reject(new Error('Pictures cannot be read.'));
-    asked.clear();
-    worker = undefined;
-  };
-  return started;
-}
-
-function ask(question: Omit<Question, 'id'>): Promise<unknown> {
-  worker ??= startWorker();
-  const id = ++count;
-  const reply = new Promise((resolve, reject) => asked.set(id, { resolve, reject }));
-  worker.postMessage({ id, ...question } satisfies Question);
-  return reply;
-}
+const ask = createAsker<Question>(() => new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' }), {
+  problemOf: ({ problem }) => new Error(problem),
+  broken: () => new Error('Pictures cannot be read.'),
+});
 
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   if (busy >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
@@ -63,7 +35,7 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** What failed is tried again by the next who asks. */
-function once(question: Omit<Question, 'id'>): Promise<unknown> {
+function once(question: Question): Promise<unknown> {
   const key = JSON.stringify(question);
   const before = kept.get(key);
   if (before && Date.now() - before.since < KEPT_MS) return before.result;

@@ -1,8 +1,8 @@
 /** What the wells of a plate are coloured by, and the words that go with it. */
-import { counted, formatCount } from '../../ui/format.ts';
+import { counted, formatCount } from '../../format.ts';
 import type { State } from '../../ui/status.ts';
 import type { Plate, Well } from './plate.ts';
-import { type Colour, colourOf, type Scale, scaleOf, shortNumber, wellValue } from './values.ts';
+import { type Colour, colourOf, type Scale, scaleOf, shortNumber, type WellValue, wellValue } from './values.ts';
 
 /** Undefined: by the status of the chosen task. */
 export type By = { attribute: string } | undefined;
@@ -11,7 +11,7 @@ export const readBy = (text: string | null): By => (text ? { attribute: text } :
 
 export interface Colouring {
   scale: Scale | undefined;
-  look: (well: Well) => State['look'] | Colour | 'plain' | undefined;
+  look: (well: Well) => State['look'] | Colour | 'mixed' | 'plain' | undefined;
   words: (well: Well) => string;
 }
 
@@ -25,8 +25,19 @@ export const LOOK_WORDS: Record<State['look'], string> = {
   unset: 'not run',
 };
 
-const valueOfWell = (value: number | string | undefined): string =>
-  value === undefined ? 'no value' : typeof value === 'number' ? shortNumber(value) : value;
+const MOST_NAMED = 4;
+
+/** `7.5`, `mean 7.5 of 2 values`, `mixed (few, many)`. */
+function valueOfWell(found: WellValue | undefined): string {
+  if (found === undefined) return 'no value';
+  const { value, several } = found;
+  if (typeof value === 'number') {
+    return several.length > 0 ? `mean ${shortNumber(value)} of ${several.length} values` : shortNumber(value);
+  }
+  if (value !== undefined) return value;
+  const more = several.length - MOST_NAMED;
+  return `mixed (${several.slice(0, MOST_NAMED).join(', ')}${more > 0 ? ` and ${formatCount(more)} more` : ''})`;
+}
 
 /** `failed`, or `2 failed` where others did not. */
 function lookWords({ look, failed, images }: Well): string[] {
@@ -34,7 +45,8 @@ function lookWords({ look, failed, images }: Well): string[] {
   return [look === 'failed' && failed < images ? `${formatCount(failed)} failed` : LOOK_WORDS[look]];
 }
 
-export function colouring({ wells }: Plate, by: By): Colouring {
+/** `ofAllPlates`: the values of the attribute on every plate, for colours that mean the same on each. */
+export function colouring({ wells }: Plate, by: By, ofAllPlates?: readonly unknown[]): Colouring {
   const images = (well: Well) => counted(well.images, 'image');
   if (!by) {
     return {
@@ -44,7 +56,7 @@ export function colouring({ wells }: Plate, by: By): Colouring {
     };
   }
   const values = new Map([...wells].map(([name, well]) => [name, wellValue(well, by.attribute)]));
-  const scale = scaleOf(wells.values(), by.attribute);
+  const scale = scaleOf(wells.values(), by.attribute, ofAllPlates);
   return {
     scale,
     look: ({ name }) => colourOf(scale, values.get(name)),

@@ -136,6 +136,10 @@ export function walk({ row, column }: Cell, key: string, { rows, columns }: Pick
   return { row: within(row + step[0], rows), column: within(column + step[1], columns) };
 }
 
+/** A cell in the middle of the eight around it, line by line. */
+export const around = ({ row, column }: Cell): Cell[] =>
+  [-1, 0, 1].flatMap((down) => [-1, 0, 1].map((across) => ({ row: row + down, column: column + across })));
+
 /** All wells of the rectangle between two, as far as they hold images. */
 export function between({ wells }: Plate, one: Cell, other: Cell): Well[] {
   const [top, bottom] = [Math.min(one.row, other.row), Math.max(one.row, other.row)];

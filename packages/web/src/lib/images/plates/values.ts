@@ -3,20 +3,28 @@ import { ownOf } from '../../json.ts';
 import { valueWords } from '../filters.ts';
 import type { Well } from './plate.ts';
 
-/** Mean of numbers; of texts the one that all images have, or nothing when they differ. */
-export function wellValue({ groups }: Pick<Well, 'groups'>, key: string): number | string | undefined {
+export interface WellValue {
+  /** The value that all images have, or the mean of numbers; undefined where texts differ. */
+  value: number | string | undefined;
+  /** The different values, where there are several, in order. */
+  several: string[];
+}
+
+const inOrder = new Intl.Collator('en', { numeric: true });
+
+/** Undefined where no image of the well has a value. */
+export function wellValue({ groups }: Pick<Well, 'groups'>, key: string): WellValue | undefined {
   const given = groups.flatMap(({ values, num_images }) => {
     const value = ownOf(values, key);
     return value === undefined ? [] : [{ value, count: num_images }];
   });
   if (given.length === 0) return undefined;
+  const words = [...new Set(given.map(({ value }) => valueWords(value)))].sort(inOrder.compare);
+  const several = words.length > 1 ? words : [];
   const numbers = given.map(({ value }) => asNumber(value));
-  if (numbers.every(Number.isFinite)) {
-    const sum = given.reduce((total, { count }, at) => total + numbers[at]! * count, 0);
-    return sum / given.reduce((total, { count }) => total + count, 0);
-  }
-  const words = new Set(given.map(({ value }) => valueWords(value)));
-  return words.size === 1 ? [...words][0] : undefined;
+  if (!numbers.every(Number.isFinite)) return { value: several.length > 0 ? undefined : words[0], several };
+  const sum = given.reduce((total, { count }, at) => total + numbers[at]! * count, 0);
+  return { value: sum / given.reduce((total, { count }) => total + count, 0), several };
 }
 
 const asNumber = (value: unknown): number =>
@@ -25,8 +33,14 @@ const asNumber = (value: unknown): number =>
 export const COLOURS = ['v0', 'v1', 'v2', 'v3', 'v4', 'v5', 'v6'] as const;
 export type Colour = (typeof COLOURS)[number];
 
+/** A colour of its own, `#2c728e`. */
+export interface Fill {
+  fill: string;
+}
+
 export type Scale =
-  | { kind: 'numbers'; least: number; most: number }
+  /** `means`: some wells show the mean of several values. */
+  | { kind: 'numbers'; least: number; most: number; means: boolean }
   | { kind: 'words'; values: { value: string; colour: Colour }[] }
   | { kind: 'nothing' };
 
@@ -38,27 +52,42 @@ function colourOfCategory(index: number, count: number): Colour {
   return COLOURS[Math.floor((index / (count - 1)) * (COLOURS.length - 1))]!;
 }
 
-export function scaleOf(wells: Iterable<Well>, key: string): Scale {
-  const values = [...wells].flatMap((well) => wellValue(well, key) ?? []);
-  const numbers = values.filter((value) => typeof value === 'number');
+function scaleOver(values: readonly (number | string)[], means: boolean): Scale {
   if (values.length === 0) return { kind: 'nothing' };
-  if (numbers.length === values.length)
-    return { kind: 'numbers', least: Math.min(...numbers), most: Math.max(...numbers) };
-  const words = [...new Set(values.map(String))].sort((one, other) =>
-    one.localeCompare(other, 'en', { numeric: true }),
-  );
+  if (values.every((value) => typeof value === 'number')) {
+    const least = values.reduce((one, other) => Math.min(one, other));
+    return { kind: 'numbers', least, most: values.reduce((one, other) => Math.max(one, other)), means };
+  }
+  const words = [...new Set(values.map(String))].sort(inOrder.compare);
   return {
     kind: 'words',
     values: words.map((value, index) => ({ value, colour: colourOfCategory(index, words.length) })),
   };
 }
 
-export function colourOf(scale: Scale, value: number | string | undefined): Colour | undefined {
+/** Of these wells; or, with the values of all plates, one that is the same for each of them. */
+export function scaleOf(wells: Iterable<Well>, key: string, ofAllPlates?: readonly unknown[]): Scale {
+  const found = [...wells].flatMap((well) => wellValue(well, key) ?? []);
+  const means = found.some(({ value, several }) => typeof value === 'number' && several.length > 0);
+  if (ofAllPlates === undefined) {
+    return scaleOver(
+      // where texts differ in every well, they are told all the same
+      found.flatMap(({ value, several }) => (value === undefined ? several : [value])),
+      means,
+    );
+  }
+  const numbers = ofAllPlates.map(asNumber);
+  return scaleOver(numbers.every(Number.isFinite) ? numbers : ofAllPlates.map(valueWords), means);
+}
+
+/** `mixed` for wells whose images have several texts. */
+export function colourOf(scale: Scale, value: WellValue | undefined): Colour | 'mixed' | undefined {
   if (value === undefined || scale.kind === 'nothing') return undefined;
-  if (scale.kind === 'words') return scale.values.find((one) => one.value === String(value))?.colour;
+  if (value.value === undefined) return 'mixed';
+  if (scale.kind === 'words') return scale.values.find((one) => one.value === String(value.value))?.colour;
   const range = scale.most - scale.least;
-  const part = range === 0 ? 0.5 : (Number(value) - scale.least) / range;
-  return COLOURS[Math.min(COLOURS.length - 1, Math.floor(part * COLOURS.length))];
+  const part = range === 0 ? 0.5 : (Number(value.value) - scale.least) / range;
+  return COLOURS[Math.min(COLOURS.length - 1, Math.max(0, Math.floor(part * COLOURS.length)))];
 }
 
 /** Five digits at most: `1 212.5`, `0.325`. */

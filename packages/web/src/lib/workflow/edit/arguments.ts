@@ -57,7 +57,7 @@ export interface VersionChange {
   problems: string[];
 }
 
-/** What becomes of a task's arguments in another version (web contract 8.6). */
+/** What becomes of a task's arguments in another version. */
 export function versionChange(step: WorkflowTask, task: Task): VersionChange {
   const args: Arguments = { args_non_parallel: step.args_non_parallel, args_parallel: step.args_parallel };
   const change: VersionChange = { args, differences: [], problems: [] };

@@ -1,4 +1,4 @@
-/** A workflow beside the template it came from, position by position (web contract 5.12.12). */
+/** A workflow beside the template it came from, position by position. */
 import type { WorkflowExport } from '@service/contract';
 
 import { sameJson } from '#lib/json.ts';

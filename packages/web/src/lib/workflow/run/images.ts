@@ -7,7 +7,7 @@ import type { ImageStatus, WorkflowTask } from '@service/contract';
 import type { Answer } from '#lib/api/client.ts';
 import { type ImagesQuery, valueWords } from '#lib/images/filters.ts';
 import { STATUS_WORDS } from '#lib/images/image-state.ts';
-import { counted, formatCount } from '#lib/ui/format.ts';
+import { counted, formatCount } from '../../format.ts';
 
 export type Flags = Record<string, boolean>;
 
@@ -52,19 +52,19 @@ const passing = ({ byStatus }: Counts): number => sum(Object.values(byStatus));
 export const chosenCount = (counts: Counts, { status }: Pick<ImageChoice, 'status'>): number =>
   status.length === 0 ? passing(counts) : sum(status.map((one) => counts.byStatus[one]));
 
-export const typeWords = (types: Flags): string =>
+const typeWords = (types: Flags): string =>
   Object.entries(types)
     .sort(([one], [other]) => one.localeCompare(other, 'en'))
     .map(([key, value]) => `${key} ${value}`)
     .join(', ');
 
-export const attributeWords = (attributes: ImageChoice['attributes']): string =>
+const attributeWords = (attributes: ImageChoice['attributes']): string =>
   Object.entries(attributes)
     .filter(([, values]) => values.length > 0)
     .map(([key, values]) => `${key} ${values.map(valueWords).join(' or ')}`)
     .join(', ');
 
-export const statusWords = (statuses: readonly ImageStatus[]): string =>
+const statusWords = (statuses: readonly ImageStatus[]): string =>
   statuses.map((status) => STATUS_WORDS[status].word).join(' or ');
 
 export interface Reason {

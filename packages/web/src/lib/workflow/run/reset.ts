@@ -7,7 +7,7 @@ import type { Dataset, Job } from '@service/contract';
 const parts = (path: string) => path.split('/').filter((part) => part !== '' && part !== '.');
 const schemeOf = (path: string) => (path.startsWith('s3://') ? 's3' : 'file');
 
-export interface Place {
+export interface ZarrFolder {
   project_dir: string;
   zarr_subfolder: string;
 }
@@ -16,7 +16,7 @@ export interface Place {
  * A folder as one of the reader's own folders and the rest. Compared part by part: `/data/user1` does not hold
  * `/data/user10/x`. Of several the deepest; undefined when none holds it.
  */
-export function placeOf(zarrDir: string, projectDirs: readonly string[]): Place | undefined {
+export function zarrFolderOf(zarrDir: string, projectDirs: readonly string[]): ZarrFolder | undefined {
   const wanted = parts(zarrDir);
   const [holder] = projectDirs
     .filter((dir) => schemeOf(dir) === schemeOf(zarrDir))

@@ -1,6 +1,6 @@
 import { call } from '#lib/api/client.ts';
 
-import { queryOf } from './list.ts';
+import { queryOf } from '#lib/projects/lists.ts';
 import type { PageLoad } from './$types';
 
 export const load: PageLoad = async ({ url, fetch, depends }) => {

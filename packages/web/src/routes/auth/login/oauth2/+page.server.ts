@@ -43,7 +43,7 @@ export const load: PageServerLoad = async (event) => {
   const { cookies, url, request } = event;
   if (url.search === '') error(400, `Nothing came back from your external account. ${AGAIN}`);
   if (PUBLIC_OAUTH_CLIENT_NAME === undefined)
-    error(500, 'Sign-in with an external account is not set up here. Tell the people who run this service.');
+    error(500, 'Sign-in with an external account is not set up here. Contact your administrator.');
 
   const response = await callback(PUBLIC_OAUTH_CLIENT_NAME, event, request.headers.get('cookie'));
   if (!response.ok) {

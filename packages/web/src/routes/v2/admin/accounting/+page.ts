@@ -1,4 +1,4 @@
-import { pageOf } from '#lib/admin/query.ts';
+import { pageOf } from '#lib/ui/asked.ts';
 import { call } from '#lib/api/client.ts';
 import { accountingFilters } from '#lib/jobs/accounting.ts';
 

@@ -1,5 +1,5 @@
 import { auditFilters } from '#lib/admin/audit.ts';
-import { pageOf } from '#lib/admin/query.ts';
+import { pageOf } from '#lib/ui/asked.ts';
 import { call } from '#lib/api/client.ts';
 
 import type { PageLoad } from './$types';

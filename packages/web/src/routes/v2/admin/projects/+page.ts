@@ -1,5 +1,5 @@
 import { call } from '#lib/api/client.ts';
-import { pageOf, textOf, wholeOf } from '#lib/admin/query.ts';
+import { pageOf, textOf, wholeOf } from '#lib/ui/asked.ts';
 
 import type { PageLoad } from './$types';
 

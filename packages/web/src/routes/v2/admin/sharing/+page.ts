@@ -1,4 +1,4 @@
-import { pageOf, wholeOf, yesOrNo } from '#lib/admin/query.ts';
+import { pageOf, wholeOf, yesOrNo } from '#lib/ui/asked.ts';
 import { call } from '#lib/api/client.ts';
 
 import type { PageLoad } from './$types';

@@ -24,13 +24,17 @@ async function tasksOn(project_id: number, dataset_id: number, fetch: Fetch) {
   return { tasks, first: firstTask(ran, tasks), problem: undefined };
 }
 
-export const load: LayoutLoad = async ({ params, fetch, depends }) => {
+const NO_TASKS: Awaited<ReturnType<typeof tasksOn>> = { tasks: [], first: undefined, problem: undefined };
+
+export const load: LayoutLoad = async ({ params, route, fetch, depends }) => {
   depends('app:dataset');
+  // an image and measurements are shown without waiting for what tasks did
+  const isAlone = /\/(view|measurements)$/.test(route.id);
   const [project_id, dataset_id] = [Number(params.project_id), Number(params.dataset_id)];
   const [dataset, ran] = await Promise.all([
     call('projects.getDataset', { params: { project_id, dataset_id } }, { fetch }),
     // images are shown without what tasks did, rather than not at all
-    tasksOn(project_id, dataset_id, fetch).catch((error: unknown) => {
+    (isAlone ? Promise.resolve(NO_TASKS) : tasksOn(project_id, dataset_id, fetch)).catch((error: unknown) => {
       if (!(error instanceof ApiProblem) || error.status === 404 || error.status === 403) throw error;
       return { tasks: [], first: undefined, problem: error.message };
     }),

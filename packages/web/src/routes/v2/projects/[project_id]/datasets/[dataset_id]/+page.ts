@@ -7,17 +7,17 @@ import type { PageLoad } from './$types';
 
 export const load: PageLoad = async ({ params, url, parent, fetch, depends }) => {
   depends('app:images');
-  const place = { project_id: Number(params.project_id), dataset_id: Number(params.dataset_id) };
+  const ids = { project_id: Number(params.project_id), dataset_id: Number(params.dataset_id) };
   const { ran } = await parent();
   const task = chosenTask(url.searchParams.get('task'), ran.tasks, ran.first);
   const query = readQuery(url.searchParams);
   const options = { fetch, exact: true };
   try {
-    let images: ImagesPage = await askImages(place, task?.id, query, options);
+    let images: ImagesPage = await askImages(ids, task?.id, query, options);
     // a page past the end, after images were removed
     if (images.items.length === 0 && images.total_count > 0 && query.page > 1) {
       query.page = 1;
-      images = await askImages(place, task?.id, query, options);
+      images = await askImages(ids, task?.id, query, options);
     }
     return { task, query, images, problem: undefined };
   } catch (error) {

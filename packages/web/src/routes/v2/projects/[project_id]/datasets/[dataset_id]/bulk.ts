@@ -1,10 +1,11 @@
 /** Which images a change of many is for. */
+import type { DatasetIds } from '#lib/api/client.ts';
 import type { Scalar } from '@service/contract';
 
 import { bodyOf, type ImagesQuery } from '#lib/images/filters.ts';
 import type { Selection } from '#lib/images/selection.svelte.ts';
 
-import { gatherImages, MOST, type Place } from './images.ts';
+import { gatherImages, MOST } from './images.ts';
 
 export interface Change {
   set_attributes?: Record<string, Scalar>;
@@ -20,12 +21,12 @@ export interface Change {
 export async function targetOf(
   selection: Pick<Selection, 'all' | 'urls'>,
   query: ImagesQuery,
-  place: Place,
+  ids: DatasetIds,
   task: number | undefined,
 ) {
   if (!selection.all) return { zarr_urls: [...selection.urls] };
   if (query.status.length === 0 || task === undefined) return bodyOf({ ...query, status: [] });
-  const { items, cut } = await gatherImages(place, task, query, {});
+  const { items, cut } = await gatherImages(ids, task, query, {});
   if (cut) throw new TooMany();
   return { zarr_urls: items.map(({ zarr_url }) => zarr_url) };
 }

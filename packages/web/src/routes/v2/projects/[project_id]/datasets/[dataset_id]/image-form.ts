@@ -57,8 +57,8 @@ export type Problems = Record<string, string>;
 function urlProblem(url: string, zarrDir: string): string | undefined {
   const folder = `${zarrDir.replace(/\/*$/, '')}/`;
   const path = url.trim();
-  if (path === '' || path === folder) return 'Write where the image lies.';
-  if (!path.startsWith(folder)) return `The image has to lie inside ${zarrDir}.`;
+  if (path === '' || path === folder) return 'Enter the path of the image.';
+  if (!path.startsWith(folder)) return `The image must be inside ${zarrDir}.`;
   if (path.endsWith('/')) return 'Leave out the slash at the end.';
   return undefined;
 }
@@ -78,7 +78,7 @@ function keyProblems(lines: { id: number; key: string }[], noun: string): Proble
 }
 
 export const valueOf = ({ kind, text, flag }: AttributeLine): Scalar | undefined =>
-  kind === 'text' ? text : kind === 'flag' ? flag : (typedNumber(text) as Scalar | undefined);
+  kind === 'text' ? text : kind === 'flag' ? flag : typedNumber(text);
 
 export function attributeProblems(lines: AttributeLine[]): Problems {
   const problems = keyProblems(lines, 'attribute');

@@ -12,7 +12,7 @@ import { imageState } from '#lib/images/image-state.ts';
 import { readWell } from '#lib/images/plates/plate.ts';
 import { shortNumber } from '#lib/images/plates/values.ts';
 import { ownOf } from '#lib/json.ts';
-import { counted, formatCount } from '#lib/ui/format.ts';
+import { counted, formatCount } from '#lib/format.ts';
 
 export interface Fact {
   key: string;

@@ -1,13 +1,13 @@
 /** A job while it runs: told by its event stream, asked for where the stream does not come. */
 import { addressOf, call } from '#lib/api/client.ts';
 import { isOver } from '#lib/jobs/jobs.ts';
-import { streamedLog, type StreamedLog, withNews } from '#lib/jobs/log-stream.ts';
+import { streamedLog, type StreamedLog, withNews } from '#lib/logs/log.ts';
 import { createPolling, type Polling } from '#lib/live/polling.svelte.ts';
 import { watch } from '#lib/live/watch.ts';
 import type { SingleJob, Timeline } from '@service/contract';
 
 interface Given {
-  place: { project_id: number; job_id: number };
+  ids: { project_id: number; job_id: number };
   job: SingleJob;
   timeline: Timeline;
 }
@@ -30,11 +30,11 @@ export function createLiveJob(given: () => Given): LiveJob {
   let log: StreamedLog = $derived(streamedLog(given().job.workflow_log ?? ''));
   let isLive = $state(true);
   const over = $derived(isOver(job));
-  const project_id = $derived(given().place.project_id);
-  const job_id = $derived(given().place.job_id);
+  const project_id = $derived(given().ids.project_id);
+  const job_id = $derived(given().ids.job_id);
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  const same = (asked: number) => asked === given().place.job_id;
+  const same = (asked: number) => asked === given().ids.job_id;
 
   async function reload(): Promise<boolean> {
     const params = { project_id, job_id };

@@ -8,26 +8,18 @@ import { error } from '@sveltejs/kit';
 import { type Answer, call } from '#lib/api/client.ts';
 import { ApiProblem } from '#lib/api/problem.ts';
 import { chooseDataset, NO_DATASET, rememberedDataset } from '#lib/workflow/dataset.ts';
+import { latestJob } from '#lib/workflow/newest.ts';
 
 import type { PageLoad } from './$types';
 
 type Fetch = typeof fetch;
 
-/** Null when the workflow has not run on the dataset yet. */
-async function latestJob(project_id: number, workflow_id: number, dataset_id: number, fetch: Fetch) {
-  try {
-    return await call('jobs.latestJob', { params: { project_id }, query: { workflow_id, dataset_id } }, { fetch });
-  } catch (problem) {
-    if (problem instanceof ApiProblem && problem.status === 404) return null;
-    throw problem;
-  }
-}
-
 async function ask(project_id: number, workflow_id: number, wanted: string | null, fetch: Fetch) {
   const params = { project_id, workflow_id };
   const remembered = browser ? rememberedDataset(localStorage, project_id, workflow_id) : undefined;
   // a dataset that is named is asked for at once; one that is not there any more is found out by the list
-  const named = wanted && /^\d+$/.test(wanted) ? latestJob(project_id, workflow_id, Number(wanted), fetch) : undefined;
+  const named =
+    wanted && /^\d+$/.test(wanted) ? latestJob(project_id, workflow_id, Number(wanted), { fetch }) : undefined;
   named?.catch(() => undefined);
   const asked = Promise.all([
     call('projects.getWorkflow', { params }, { fetch, exact: true }),
@@ -40,7 +32,7 @@ async function ask(project_id: number, workflow_id: number, wanted: string | nul
     wanted === NO_DATASET ? undefined : chooseDataset(datasets, { wanted, remembered, last: workflow.last_dataset_id });
   let job: Answer<'jobs.latestJob'> | null = null;
   if (dataset)
-    job = await (String(dataset.id) === wanted ? named! : latestJob(project_id, workflow_id, dataset.id, fetch));
+    job = await (String(dataset.id) === wanted ? named! : latestJob(project_id, workflow_id, dataset.id, { fetch }));
   return { workflow, datasets, dataset_id: dataset?.id, job, candidates: await candidates };
 }
 

@@ -1,5 +1,6 @@
 /**
- * Edits that are not saved yet. Whatever would lose them asks first and goes on afterwards, after Save as after Discard.
+ * Edits that are not saved yet. Whatever would lose them waits for a save under way, else asks first; then it is done, after
+ * Save as after Discard.
  *
  *     const edits = useEdits();
  *     edits.first(() => select(task));
@@ -11,6 +12,8 @@ interface Editor {
   /** `the arguments of Segment nuclei` */
   what: string;
   readonly changed: boolean;
+  /** A save under way. */
+  readonly saving: Promise<unknown> | undefined;
   /** True when everything is saved. */
   save: () => Promise<boolean>;
   discard: () => void;
@@ -25,8 +28,10 @@ export interface Edits {
   readonly asking: boolean;
   /** Gives back what takes the form away again. */
   attach: (editor: Editor) => () => void;
-  /** Does it at once, or after the question what becomes of the edits. */
+  /** Does it at once, after a save under way, or after the question what becomes of the edits. */
   first: (action: Action) => void;
+  /** Does it at once or after a save under way, for what takes the saved values and loses no edits. */
+  afterSave: (action: Action) => void;
   save: () => Promise<boolean>;
   discard: () => void;
   stay: () => void;
@@ -37,6 +42,28 @@ export const [useEdits, provideEdits] = createContext<Edits>();
 export function createEdits(): Edits {
   let editor = $state.raw<Editor>();
   let waiting = $state.raw<Action>();
+  /** What was asked for last while a save is under way; what was asked for before it is not wanted any longer. */
+  let next: Action | undefined;
+
+  async function resume(saving: Promise<unknown>) {
+    await saving;
+    const action = next;
+    next = undefined;
+    if (action) afterSave(action);
+  }
+
+  function afterSave(action: Action) {
+    if (editor?.saving) {
+      if (next === undefined) void resume(editor.saving);
+      next = action;
+    } else action();
+  }
+
+  const first = (action: Action) =>
+    afterSave(() => {
+      if (editor?.changed) waiting = action;
+      else action();
+    });
 
   function goOn() {
     const action = waiting;
@@ -60,10 +87,8 @@ export function createEdits(): Edits {
         if (editor === next) editor = undefined;
       };
     },
-    first(action) {
-      if (editor?.changed) waiting = action;
-      else action();
-    },
+    first,
+    afterSave,
     async save() {
       const saved = (await editor?.save()) ?? true;
       if (saved) goOn();

@@ -36,7 +36,7 @@ export interface Live {
 /** Nobody waits for a job that has ended: only a new one could begin. */
 const IDLE_MS = 15_000;
 
-interface Place {
+interface Watched {
   project_id: number;
   workflow_id: number;
   dataset_id: () => number | undefined;
@@ -45,7 +45,7 @@ interface Place {
 }
 
 /** Call it while a component is made: it ends with it. */
-export function createLive({ project_id, workflow_id, dataset_id, first, firstDataset }: Place): Live {
+export function createLive({ project_id, workflow_id, dataset_id, first, firstDataset }: Watched): Live {
   let job = $state.raw(first);
   let loading = $state(false);
   let problem = $state<string>();

@@ -6,7 +6,7 @@ import { type Counts, chosenCount } from '#lib/workflow/run/images.ts';
 
 type StatusPage = Awaited<ReturnType<typeof ask>> & { of_types: number };
 
-interface Place {
+interface FirstTask {
   project_id: number;
   dataset_id: number;
   workflowtask_id: number;
@@ -20,15 +20,15 @@ export interface RunImages {
   /** How many images the first task gets; undefined while nobody knows. */
   readonly chosen: number | undefined;
   /** Asks for the images of another first task, with these filters. */
-  begin: (place: Place, query: Partial<ImagesQuery>) => void;
+  begin: (firstTask: FirstTask, query: Partial<ImagesQuery>) => void;
   /** All addresses that pass. */
   urls: () => Promise<string[]>;
 }
 
 const ROWS = 10;
 
-function ask(place: Place, query: ImagesQuery, page: object, signal?: AbortSignal) {
-  const { project_id, dataset_id, workflowtask_id } = place;
+function ask(firstTask: FirstTask, query: ImagesQuery, page: object, signal?: AbortSignal) {
+  const { project_id, dataset_id, workflowtask_id } = firstTask;
   return call(
     'jobs.queryImageStatus',
     {
@@ -41,13 +41,13 @@ function ask(place: Place, query: ImagesQuery, page: object, signal?: AbortSigna
 }
 
 export function createRunImages(): RunImages {
-  let place = $state.raw<Place>();
+  let firstTask = $state.raw<FirstTask>();
 
   const list = createImageList(async (query, signal) => {
     const [page, typed] = await Promise.all([
-      ask(place!, query, pageOf(query), signal),
+      ask(firstTask!, query, pageOf(query), signal),
       Object.keys(query.attributes).length > 0
-        ? ask(place!, { ...query, attributes: {}, status: [] }, { page: 1, page_size: 1 }, signal)
+        ? ask(firstTask!, { ...query, attributes: {}, status: [] }, { page: 1, page_size: 1 }, signal)
         : undefined,
     ]);
     const counts = (typed ?? page).status_counts;
@@ -56,8 +56,8 @@ export function createRunImages(): RunImages {
 
   const counts = $derived.by((): Counts | undefined => {
     const { page } = list;
-    if (page === undefined || place === undefined) return undefined;
-    return { all: place.all, ofTypes: page.of_types, byStatus: page.status_counts };
+    if (page === undefined || firstTask === undefined) return undefined;
+    return { all: firstTask.all, ofTypes: page.of_types, byStatus: page.status_counts };
   });
 
   return {
@@ -69,9 +69,9 @@ export function createRunImages(): RunImages {
       return counts && chosenCount(counts, list.query);
     },
     begin(next, query) {
-      place = next;
+      firstTask = next;
       list.ask(newQuery({ pageSize: ROWS, ...query }));
     },
-    urls: async () => (await ask(place!, list.query, {})).items.map(({ zarr_url }) => zarr_url),
+    urls: async () => (await ask(firstTask!, list.query, {})).items.map(({ zarr_url }) => zarr_url),
   };
 }

@@ -3,7 +3,8 @@ import type { Dataset, Job } from '@service/contract';
 
 import { type Answer, call } from '#lib/api/client.ts';
 import { bodyOf, type ImagesQuery } from '#lib/images/filters.ts';
-import { type Place, resetAndRun, type ResetResult } from '#lib/workflow/run/reset.ts';
+import { latestJob } from '#lib/workflow/newest.ts';
+import { type ZarrFolder, resetAndRun, type ResetResult } from '#lib/workflow/run/reset.ts';
 import type { submission } from '#lib/workflow/run/submission.ts';
 
 export interface Fresh {
@@ -11,21 +12,24 @@ export interface Fresh {
   dataset: Dataset;
   flow: Answer<'projects.typeFiltersFlow'>;
   info: Answer<'accounts.currentUserProfileInfo'>;
+  /** The newest one; null when the workflow has not run on the dataset yet. */
+  job: Answer<'jobs.latestJob'> | null;
 }
 
 /** Everything the dialog decides with, as it is now: others may have changed it since the page was loaded. */
 export async function readFresh(project_id: number, workflow_id: number, dataset_id: number): Promise<Fresh> {
   const params = { project_id, workflow_id };
-  const [workflow, dataset, flow, info] = await Promise.all([
+  const [workflow, dataset, flow, info, job] = await Promise.all([
     call('projects.getWorkflow', { params }, { exact: true }),
     call('projects.getDataset', { params: { project_id, dataset_id } }),
     call('projects.typeFiltersFlow', { params }),
     call('accounts.currentUserProfileInfo', {}),
+    latestJob(project_id, workflow_id, dataset_id),
   ]);
-  return { workflow, dataset, flow, info };
+  return { workflow, dataset, flow, info, job };
 }
 
-interface Checked {
+export interface Checked {
   project_id: number;
   dataset_id: number;
   workflow_id: number;
@@ -62,11 +66,12 @@ export const submitJob = (project_id: number, workflow_id: number, dataset_id: n
 export function resetJob(
   project_id: number,
   workflow_id: number,
-  made: { name: string; place: Place; old: Dataset | undefined },
+  made: { name: string; zarrFolder: ZarrFolder; old: Dataset | undefined },
   body: Body,
 ): Promise<ResetResult> {
   return resetAndRun({
-    create: () => call('projects.createDataset', { params: { project_id }, body: { name: made.name, ...made.place } }),
+    create: () =>
+      call('projects.createDataset', { params: { project_id }, body: { name: made.name, ...made.zarrFolder } }),
     submit: ({ id }) => submitJob(project_id, workflow_id, id, body),
     remove: ({ id }) => call('projects.deleteDataset', { params: { project_id, dataset_id: id } }),
     old: made.old,

@@ -1,53 +1,60 @@
 /**
- * What the run dialog knows and decides: the workflow and dataset as they are now, what was chosen, what stands in the way,
- * what will happen, and the job that is started from it.
+ * What the run dialog knows and decides: the workflow and dataset as they are now, what was chosen, what is missing, what
+ * will happen, and the job that is started from it.
  *
  *     const run = createRun(() => ({ project, workflow, dataset, mode, … }));
- *     await run.load(); await run.check(); await run.start();
+ *     await run.load(); await run.start();
  */
 import type { Dataset, Job, Project, WorkflowTask, WorkflowWithWarnings } from '@service/contract';
 
-import { counted } from '#lib/ui/format.ts';
-import { createWork } from '#lib/ui/work.svelte.ts';
-import { invalidTasks } from '#lib/workflow/run/check.ts';
+import { nameOf } from '#lib/format.ts';
+import { createAction } from '#lib/ui/action.svelte.ts';
 import { effectsOf } from '#lib/workflow/run/effects.ts';
 import { initialTypes, jobTypes, lockedTypes } from '#lib/workflow/run/images.ts';
-import { startRefusal } from '#lib/workflow/run/refusal.ts';
-import { freeName, placeOf } from '#lib/workflow/run/reset.ts';
+import { actionWords, fromTheStart, nextRun, runFrom } from '#lib/workflow/run/next.ts';
+import { obstacles, startRefusal } from '#lib/workflow/run/refusal.ts';
+import { freeName, zarrFolderOf } from '#lib/workflow/run/reset.ts';
+import { shellLines } from '#lib/workflow/run/shell.ts';
 import { submission } from '#lib/workflow/run/submission.ts';
-import { firstTask, isConverter, rerunStatuses, type RunMode, type Statuses } from '#lib/workflow/run/tasks.ts';
-import { nameOf } from '#lib/workflow/words.ts';
+import { isConverter, type RunMode } from '#lib/workflow/run/tasks.ts';
 
+import { createImageChecks } from './checks.svelte.ts';
 import { createRunImages } from './images.svelte.ts';
-import { checkImages, type Fresh, readFresh, resetJob, submitJob } from './requests.ts';
-import { type Checks, newSettings, NOTHING_FOUND } from './settings.ts';
+import { type Fresh, readFresh, resetJob, submitJob } from './requests.ts';
+import { newSettings } from './settings.ts';
 
 export interface Asked {
   project: Project;
   workflow: WorkflowWithWarnings;
   datasets: readonly Dataset[];
+  /** The one that the page shows. */
   dataset: Dataset;
   mode: RunMode;
-  /** The task the reader looks at; the one to rerun. */
+  /** Where to begin, when that was asked for. */
   task?: WorkflowTask | undefined;
-  /** Of the newest job on the dataset. */
-  statuses: Statuses;
   user: { is_guest: boolean; project_dirs: string[]; slurm_accounts: string[] };
 }
 
-const NAMES: Record<RunMode, string> = { run: 'Run', continue: 'Continue', reset: 'Reset', rerun: 'Rerun' };
+/** The job, and what is left to say of a reset that did not go through to its end. */
+interface Started {
+  job: Job;
+  leftover: string | undefined;
+}
 
 /** Call it while a component is made. */
 export function createRun(asked: () => Asked) {
-  const { project, workflow, datasets, dataset, mode, task, statuses, user } = $derived(asked());
+  const { project, workflow, datasets, mode, task, user } = $derived(asked());
   let fresh = $state.raw<Fresh>();
-  let settings = $state(newSettings());
-  let findings = $state.raw<Checks>(NOTHING_FOUND);
+  const settings = $state(newSettings());
   const images = createRunImages();
-  const loading = createWork();
-  const work = createWork();
+  const loading = createAction();
+  const work = createAction();
 
+  const dataset = $derived.by(() =>
+    mode === 'other' ? datasets.find(({ id }) => id === settings.dataset) : asked().dataset,
+  );
   const tasks = $derived(fresh?.workflow.task_list ?? []);
+  const statuses = $derived(fresh?.job?.task_statuses ?? {});
   const first = $derived(settings.first);
   const end = $derived(settings.last ?? tasks.length - 1);
   const { step, flow } = $derived.by(() => {
@@ -59,122 +66,136 @@ export function createRun(asked: () => Asked) {
     () =>
       mode !== 'reset' && step !== undefined && !isConverter(step.task_type) && (fresh?.dataset.image_count ?? 0) > 0,
   );
-  const place = $derived(placeOf(dataset.zarr_dir, user.project_dirs));
+  const zarrFolder = $derived.by(() => dataset && zarrFolderOf(dataset.zarr_dir, user.project_dirs));
   const account = $derived.by(() =>
     user.slurm_accounts.length > 0 && settings.withAccount ? settings.account : undefined,
   );
-  const madeName = $derived(settings.replace ? dataset.name : settings.newName);
-  const isWarned = $derived(findings.mixed.length + findings.unprocessed.length > 0);
+  const chosenStatuses = $derived.by(() => (usesImages ? images.list.query.status : []));
 
-  /** Why nothing can be started; the button says it. */
+  const missing = $derived.by(() => {
+    if (fresh === undefined) return [];
+    return obstacles({ project, user, info: fresh.info, job: fresh.job, tasks, first: first ?? 0, last: end });
+  });
+  /** What has to be chosen otherwise; the button says it. */
   const refusal = $derived.by(() => {
     if (fresh === undefined) return loading.problem;
     return startRefusal({
       mode,
       project,
-      user,
-      info: fresh.info,
       tasks,
       first,
-      last: end,
       dataset: fresh.dataset,
-      place,
+      zarrFolder,
       newName: settings.replace ? undefined : settings.newName,
-      chosen: images.list.busy ? undefined : images.chosen,
+      chosen: !usesImages || images.list.busy ? undefined : images.chosen,
     });
   });
   const effects = $derived.by(() => {
-    if (step === undefined) return [];
+    if (step === undefined || fresh === undefined) return [];
     const { query } = images.list;
     return effectsOf({
-      mode,
+      isReset: mode === 'reset',
+      dataset: mode === 'reset' && !settings.replace ? settings.newName : fresh.dataset.name,
       first: { name: nameOf(step), type: step.task_type },
-      count: end - first! + 1,
+      from: first!,
+      to: end,
+      of: tasks.length,
       byStatus: usesImages ? images.counts?.byStatus : undefined,
-      statuses: usesImages ? query.status : [],
+      statuses: chosenStatuses,
       laterTasksGetAll: settings.laterTasksGetAll,
       hasAttributeFilters: usesImages && Object.keys(query.attributes).length > 0,
       hasTypeFilters: usesImages && Object.keys(jobTypes(query.types, locked, flow)).length > 0,
       keepsOld: !settings.replace,
     });
   });
-  const title = $derived.by(() =>
-    mode === 'rerun' && task ? `Rerun ${nameOf(task)}` : `${NAMES[mode]} ${workflow.name}`,
-  );
+  const title = $derived.by(() => {
+    if (mode === 'reset') return `Reset ${asked().dataset.name}`;
+    return mode === 'other' ? `Run ${workflow.name} on another dataset` : `Run ${workflow.name}`;
+  });
   const action = $derived.by(() =>
-    mode === 'rerun' && images.chosen !== undefined ? `Rerun ${counted(images.chosen, 'image')}` : NAMES[mode],
+    actionWords({
+      mode,
+      kind: mode === 'again' ? 'again' : nextRun(tasks, statuses).kind,
+      statuses: chosenStatuses,
+      images: images.chosen,
+      goesOn: first !== undefined && end > first,
+    }),
   );
 
-  const forget = () => (findings = NOTHING_FOUND);
+  const checks = createImageChecks(() => {
+    if (!usesImages || step === undefined || dataset === undefined || images.list.busy) return undefined;
+    const { query } = images.list;
+    return {
+      project_id: project.id,
+      dataset_id: dataset.id,
+      workflow_id: workflow.id,
+      workflowtask_id: step.id,
+      query,
+      urls: images.urls,
+    };
+  });
 
   /** The filters that the first task begins with. */
   function begin() {
-    forget();
-    settings.laterTasksGetAll = true;
-    if (!usesImages || fresh === undefined || step === undefined) return;
+    if (fresh === undefined || first === undefined || step === undefined) return;
+    const isWhole = mode === 'again' || mode === 'reset';
+    const plan = isWhole ? fromTheStart() : runFrom(first, tasks, statuses);
+    settings.laterTasksGetAll = plan.laterTasksGetAll;
+    if (!usesImages) return;
     images.begin(
       {
         project_id: project.id,
-        dataset_id: dataset.id,
+        dataset_id: fresh.dataset.id,
         workflowtask_id: step.id,
         all: fresh.dataset.image_count,
       },
-      {
-        types: initialTypes(flow),
-        status: mode === 'rerun' ? rerunStatuses(statuses[String(step.id)] ?? null) : [],
-      },
+      { types: initialTypes(flow), status: plan.statuses },
     );
+  }
+
+  function firstOf(): number | undefined {
+    if (tasks.length === 0) return undefined;
+    if (mode === 'task')
+      return Math.max(
+        0,
+        tasks.findIndex(({ id }) => id === task?.id),
+      );
+    return mode === 'next' || mode === 'other' ? nextRun(tasks, statuses).first : 0;
   }
 
   async function load() {
     await loading.run(async () => {
-      fresh = await readFresh(project.id, workflow.id, dataset.id);
-      settings.first = tasks.length === 0 ? undefined : firstTask(mode, tasks, statuses, task?.id);
+      // another one may be chosen while this one is looked at
+      while (dataset !== undefined && fresh?.dataset.id !== dataset.id) {
+        const answer = await readFresh(project.id, workflow.id, dataset.id);
+        if (answer.dataset.id === dataset.id) fresh = answer;
+      }
+      settings.first = firstOf();
+      settings.last = undefined;
       settings.newName = freeName(
-        dataset.name,
+        dataset?.name ?? '',
         datasets.map(({ name }) => name),
       );
-      settings.account = user.slurm_accounts[0] ?? '';
+      settings.account ||= user.slurm_accounts[0] ?? '';
       begin();
     });
   }
+
+  function chooseDataset(id: number) {
+    settings.dataset = id;
+    fresh = undefined;
+    void load();
+  }
+
   function choose(nextFirst: number | undefined, nextLast: number | undefined) {
     const other = nextFirst !== first;
     settings.first = nextFirst;
     settings.last = nextLast;
     if (other) begin();
-    else forget();
   }
 
-  /** Checks what is saved and what is chosen; true when nothing is in the way. */
-  async function check(): Promise<boolean> {
-    if (refusal !== undefined || step === undefined) return false;
-    let isClear = false;
-    await work.run(async () => {
-      await images.list.settled();
-      forget();
-      findings = { ...findings, invalid: invalidTasks(tasks, first!, end) };
-      if (findings.invalid.length > 0) return;
-      if (usesImages) {
-        const { list, urls } = images;
-        const found = await checkImages({
-          project_id: project.id,
-          dataset_id: dataset.id,
-          workflow_id: workflow.id,
-          workflowtask_id: step.id,
-          query: list.query,
-          urls,
-        });
-        findings = { ...findings, ...found };
-      }
-      isClear = !isWarned && refusal === undefined;
-    });
-    return isClear;
-  }
-
-  /** The job, and what is left to say of a reset that did not go through to its end; undefined where it was refused. */
-  async function start(): Promise<{ job: Job; leftover: string | undefined } | undefined> {
-    const body = submission({
+  const body = () =>
+    submission({
       first: first!,
       last: settings.last,
       workerInit: settings.workerInit,
@@ -183,24 +204,47 @@ export function createRun(asked: () => Asked) {
       jobTypes: jobTypes(usesImages ? images.list.query.types : {}, locked, flow),
       laterTasksGetAll: settings.laterTasksGetAll,
     });
-    let started: { job: Job; leftover: string | undefined } | undefined;
+
+  function submit(): Promise<Started> {
+    const { id, name } = dataset!;
+    if (mode !== 'reset')
+      return submitJob(project.id, workflow.id, id, body()).then((job) => ({ job, leftover: undefined }));
+    const made = settings.replace
+      ? { name, zarrFolder: zarrFolder!, old: dataset }
+      : { name: settings.newName, zarrFolder: zarrFolder!, old: undefined };
+    return resetJob(project.id, workflow.id, made, body());
+  }
+
+  /**
+   * Undefined where no job was started: it was refused, or a check of the images that was still under way found something,
+   * which is shown now.
+   */
+  async function start(): Promise<Started | undefined> {
+    let started: Started | undefined;
     await work.run(async () => {
-      if (mode !== 'reset') {
-        started = { job: await submitJob(project.id, workflow.id, dataset.id, body), leftover: undefined };
-        return;
-      }
-      const made = { name: madeName, place: place!, old: settings.replace ? dataset : undefined };
-      started = await resetJob(project.id, workflow.id, made, body);
+      await images.list.settled();
+      if (fresh === undefined || refusal !== undefined || missing.length > 0) return;
+      if (usesImages && !(await checks.areShown())) return;
+      started = await submit();
     });
     return started;
   }
 
   return {
+    get dataset() {
+      return dataset;
+    },
     get fresh() {
       return fresh;
     },
-    get findings() {
-      return findings;
+    get missing() {
+      return missing;
+    },
+    get found() {
+      return checks.found;
+    },
+    get shell() {
+      return fresh?.info.resource_type?.startsWith('slurm') ? shellLines(tasks, first ?? 0, end) : [];
     },
     get tasks() {
       return tasks;
@@ -220,15 +264,6 @@ export function createRun(asked: () => Asked) {
     get usesImages() {
       return usesImages;
     },
-    get account() {
-      return account;
-    },
-    get madeName() {
-      return madeName;
-    },
-    get isWarned() {
-      return isWarned;
-    },
     get refusal() {
       return refusal;
     },
@@ -244,17 +279,14 @@ export function createRun(asked: () => Asked) {
     get settings() {
       return settings;
     },
-    set settings(next) {
-      settings = next;
-    },
     images,
     loading,
     work,
-    forget,
-    begin,
     load,
     choose,
-    check,
+    chooseDataset,
     start,
   };
 }
+
+export type Run = ReturnType<typeof createRun>;

@@ -1,7 +1,8 @@
-/** What a reader of the run dialog chooses besides images, and what the checks found. */
-import type { InvalidTask } from '#lib/workflow/run/check.ts';
+/** What a reader of the run dialog chooses besides images, and what the checks of the images found. */
 
 export interface Settings {
+  /** Where the job runs, when that is another dataset than the page shows. */
+  dataset: number | undefined;
   first: number | undefined;
   last: number | undefined;
   /** Reset: the old dataset goes. */
@@ -15,6 +16,7 @@ export interface Settings {
 
 /** Every opening of the dialog begins with these. */
 export const newSettings = (): Settings => ({
+  dataset: undefined,
   first: undefined,
   last: undefined,
   replace: true,
@@ -25,12 +27,12 @@ export const newSettings = (): Settings => ({
   laterTasksGetAll: true,
 });
 
-export interface Checks {
-  invalid: readonly InvalidTask[];
+/** What should be known of the chosen images; none of it forbids the job. */
+export interface ImageChecks {
   /** Types that some images have and others have not. */
   mixed: readonly string[];
   /** Images that the task before has not finished. */
   unprocessed: readonly string[];
 }
 
-export const NOTHING_FOUND: Checks = { invalid: [], mixed: [], unprocessed: [] };
+export const NOTHING_FOUND: ImageChecks = { mixed: [], unprocessed: [] };

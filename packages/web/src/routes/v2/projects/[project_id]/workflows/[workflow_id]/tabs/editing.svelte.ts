@@ -18,7 +18,7 @@ interface Content<V> {
   values: V;
   /** Differs from what is saved, by the doing of the reader. */
   edited: boolean;
-  /** Why it cannot be saved like this. */
+  /** Why it cannot be saved. */
   refusal?: string | undefined;
 }
 
@@ -34,7 +34,8 @@ interface Options<V> {
   saved: (task: WorkflowTask) => V;
   content: () => Content<V>;
   body: (values: V) => WorkflowTaskUpdate;
-  onsaved: (task: WorkflowTask) => void;
+  /** `whole` when nothing was typed since it was sent. */
+  onsaved: (task: WorkflowTask, whole: boolean) => void;
 }
 
 export interface Editing<V> {
@@ -63,7 +64,8 @@ export interface Editing<V> {
 export function createEditing<V>(options: Options<V>): Editing<V> {
   const { project_id, task, part, person } = options;
   const edits = useEdits();
-  let busy = $state(false);
+  let saving = $state.raw<Promise<boolean>>();
+  const busy = $derived(saving !== undefined);
   let problem = $state<string>();
   let offered = $state.raw<Editing<V>['offered']>();
   let draft = $state.raw<V>();
@@ -104,7 +106,10 @@ export function createEditing<V>(options: Options<V>): Editing<V> {
       get changed() {
         return !options.readOnly() && options.content().edited;
       },
-      save,
+      get saving() {
+        return saving;
+      },
+      save: () => save(),
       discard,
     }),
   );
@@ -120,11 +125,7 @@ export function createEditing<V>(options: Options<V>): Editing<V> {
     } else if (looked && !offered) drafts().drop(subject());
   }
 
-  async function send(with_revision: number): Promise<boolean> {
-    const { values, refusal } = options.content();
-    problem = refusal;
-    if (refusal !== undefined || busy) return false;
-    busy = true;
+  async function send(values: V, with_revision: number): Promise<boolean> {
     try {
       const { id, workflow_id } = task();
       const saved = await call(
@@ -138,15 +139,34 @@ export function createEditing<V>(options: Options<V>): Editing<V> {
       );
       ({ revision } = saved);
       overtaken = undefined;
-      drafts().drop(subject());
-      options.onsaved(saved);
+      const sent = sameJson(options.content().values, values);
+      options.onsaved(saved, sent);
+      // what was typed meanwhile is still to be saved
+      if (sent) drafts().drop(subject());
+      else touch();
       toast(`${options.what[0]!.toUpperCase()}${options.what.slice(1)} of ${options.name()} are saved.`);
       return true;
     } catch (error) {
       await explain(error);
       return false;
+    }
+  }
+
+  /** One save at a time: who asks while one is under way saves what was typed since. */
+  async function save(with_revision?: number): Promise<boolean> {
+    if (saving) {
+      await saving;
+      if (!options.content().edited) return true;
+      return save();
+    }
+    const { values, refusal } = options.content();
+    problem = refusal;
+    if (refusal !== undefined) return false;
+    saving = send(values, with_revision ?? revision);
+    try {
+      return await saving;
     } finally {
-      busy = false;
+      saving = undefined;
     }
   }
 
@@ -164,8 +184,6 @@ export function createEditing<V>(options: Options<V>): Editing<V> {
       problem = error.message;
     }
   }
-
-  const save = () => send(revision);
 
   function discard() {
     drafts().drop(subject());
@@ -197,7 +215,7 @@ export function createEditing<V>(options: Options<V>): Editing<V> {
       return overtaken;
     },
     touch,
-    save,
+    save: () => save(),
     discard,
     takeDraft() {
       draft = offered?.values as V;
@@ -214,9 +232,9 @@ export function createEditing<V>(options: Options<V>): Editing<V> {
       drafts().drop(subject());
       draft = undefined;
       ({ revision } = theirs);
-      options.onsaved(theirs);
+      options.onsaved(theirs, true);
       drawing += 1;
     },
-    keepMine: () => send(overtaken!.revision),
+    keepMine: () => save(overtaken!.revision),
   };
 }

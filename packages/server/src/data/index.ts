@@ -1,0 +1,2 @@
+export { createReaders, type Readers } from './readers.ts';
+export { dataRoutes, forgetOnChanges } from './routes.ts';

@@ -1,0 +1,54 @@
+/** What the steps of a running job share. */
+import { ServiceError } from '@service/contract/errors';
+
+import { type Database, isPassing, retryWhileAway } from '../../db/index.ts';
+import type { Lease } from '../../queue/index.ts';
+import type { Runner } from '../../runners/index.ts';
+import type { WorkflowLog } from '../files/index.ts';
+import { fenced, JobIsOver, LeaseLost, type RunningJob, type Trx } from '../store/execution.ts';
+
+export interface Limits {
+  /** Units of one task. */
+  units: number;
+  /** Bytes of the output of one unit. */
+  output: number;
+}
+
+export interface JobContext {
+  db: Database;
+  job: RunningJob;
+  lease: Lease;
+  runner: Runner;
+  /** The configuration of the resource's runner. */
+  runnerConfig: Record<string, unknown>;
+  limits: Limits;
+  log: WorkflowLog;
+  /** Somebody else goes on: this process ends, or has lost the job. */
+  leave: AbortSignal;
+  /** The job is to be ended. */
+  stop: AbortController;
+}
+
+/** The runner has left the units to run; another process goes on with the job, and nothing more is to be done here. */
+export class HandedOver extends ServiceError {
+  readonly kind = 'handed-over';
+  readonly jobId: number;
+
+  constructor(jobId: number) {
+    super(`Another process continues job ${jobId}`);
+    this.jobId = jobId;
+  }
+}
+
+/** False where the job is to be left as it is: for another process, for a later attempt, or because somebody ended it. */
+export const concernsJob = (error: unknown) =>
+  !(error instanceof HandedOver || error instanceof LeaseLost || error instanceof JobIsOver || isPassing(error));
+
+/** Stores something, however long the database is away, as long as the job is ours and not over. */
+export const write = <T>(
+  { db, job, lease, leave }: Pick<JobContext, 'db' | 'job' | 'lease' | 'leave'>,
+  work: (trx: Trx) => Promise<T>,
+): Promise<T> => retryWhileAway(() => fenced(db, { jobId: job.id, lease }, work), leave);
+
+export const read = <T>({ db, leave }: JobContext, work: (db: Database) => Promise<T>): Promise<T> =>
+  retryWhileAway(() => work(db), leave);

@@ -1,0 +1,56 @@
+/** The folders of a job: made before its first task, tidied up after its last. */
+import { chmod, mkdir, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+import type { Logger } from '../../logging/index.ts';
+import type { Runner } from '../../runners/index.ts';
+import { archiveJob, makeJobFolder } from '../files/index.ts';
+import type { RunningJob } from '../store/execution.ts';
+
+const exists = (path: string) =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+/** What is in the way, if anything is. The service's own folder comes first: where it is, the job has begun before. */
+export async function prepareFolders({
+  working_dir,
+  service_folder,
+  snapshot,
+}: RunningJob): Promise<string | undefined> {
+  try {
+    if (!(await exists(service_folder))) {
+      if (await exists(working_dir)) return `The folder of the job is there already: ${working_dir}`;
+      await mkdir(service_folder, { recursive: true });
+      if (snapshot.cluster?.type === 'slurm_sudo') await openForPerson(service_folder);
+    }
+    await makeJobFolder(working_dir);
+    return undefined;
+  } catch (error) {
+    return `The folder of the job could not be made: ${(error as Error).message}`;
+  }
+}
+
+/** The account that runs the tasks reads its inputs there; who does not know the name of the folder does not find it. */
+async function openForPerson(folder: string): Promise<void> {
+  await chmod(dirname(folder), 0o711);
+  await chmod(folder, 0o755);
+}
+
+/** What a job leaves when it has ended: no processes, a zip, no files of the service. */
+export async function tidyUp(job: RunningJob, runner: Runner, log: Logger): Promise<void> {
+  // a job that never began has no files; what lies where its folder was to be is somebody else's
+  if (!(await exists(job.service_folder))) return;
+  try {
+    await runner.end(job.service_folder);
+  } catch (error) {
+    log.error(`What runs of job ${job.id} could not be ended`, error);
+  }
+  try {
+    await archiveJob(job.working_dir);
+  } catch (error) {
+    log.warning(`The folder of job ${job.id} could not be zipped: ${(error as Error).message}`);
+  }
+  await rm(job.service_folder, { recursive: true, force: true });
+}

@@ -1,0 +1,2 @@
+export { createPictureMaker } from './maker.ts';
+export { pictureRoutes } from './routes.ts';

@@ -1,0 +1,32 @@
+/** The maker of pictures: what its process runs, and what people are told. */
+import { join } from 'node:path';
+
+import type { Logger } from '../logging/index.ts';
+import { createMaker, type Maker } from '../studio/maker.ts';
+import type { Ask } from './ask.ts';
+
+export const BUSY = 'Too many pictures are being drawn. Try again in some seconds.';
+
+export type PictureMaker = Maker<Ask>;
+
+interface Options {
+  folder: string;
+  largest: number;
+  memory: number;
+  log: Logger;
+}
+
+export const createPictureMaker = (options: Options): PictureMaker =>
+  createMaker<Ask>({
+    ...options,
+    program: join(import.meta.dirname, 'studio/program.ts'),
+    work: 'pictures',
+    version: 2,
+    busy: BUSY,
+    deaths: {
+      memory: 'This picture needs more memory than pictures may take. The image may have no small levels.',
+      time: 'This picture took too long to draw. The image may have no small levels.',
+      crash:
+        'This picture could not be drawn: the process that draws pictures ended. Ask an administrator to look at the log.',
+    },
+  });

@@ -1,0 +1,2 @@
+export { createTableMaker } from './maker.ts';
+export { tableRoutes } from './routes.ts';

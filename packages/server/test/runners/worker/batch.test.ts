@@ -1,0 +1,784 @@
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, describe, expect, it } from 'vitest';
+
+import {
+  cleanUp,
+  interpreters,
+  isAlive,
+  makeBatch,
+  makeScript,
+  newFolder,
+  stemOf,
+  until,
+  type Batch,
+  type Options,
+} from '../batch.ts';
+import { MODULES, SCRIPTS } from './scripts.ts';
+
+afterAll(cleanUp);
+
+const bash = (script: string) => ['/bin/bash', '-c', script, 'task'];
+/** `$2` and `$4` in a bash task are its args and its output file. */
+const [ARGS, OUT] = ['"$2"', '"$4"'];
+const several = (n: number, text = '{}') => Array.from({ length: n }, () => text);
+/** Without settings that change how Python buffers or warns. */
+const PLAIN = { PATH: process.env['PATH'], HOME: process.env['HOME'] };
+const isRoot = process.getuid?.() === 0;
+const canMount = isRoot && mounts();
+
+function mounts() {
+  const folder = newFolder();
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'none', folder], { stdio: 'ignore' });
+    execFileSync('umount', [folder]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Does `work` with a disk of the given size. */
+async function withDisk(size: string, work: (folder: string) => Promise<void>) {
+  const folder = newFolder();
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'none', folder]);
+  try {
+    await work(folder);
+  } finally {
+    execFileSync('umount', ['-l', folder]);
+  }
+}
+const fill = (path: string) => {
+  try {
+    execFileSync('dd', ['if=/dev/zero', `of=${path}`, 'bs=4k'], { stdio: 'ignore' });
+  } catch {
+    // dd ends with an error when the disk is full, as it should be.
+  }
+};
+const started = (batch: Batch) => batch.records().filter((record) => 'start' in record);
+const running = (batch: Batch) => batch.records().filter((record) => 'running' in record);
+const pidsIn = (path: string, n: number) =>
+  until(() => {
+    if (!existsSync(path)) return undefined;
+    const pids = readFileSync(path, 'utf8').trim().split('\n').filter(Boolean).map(Number);
+    return pids.length >= n && pids;
+  });
+
+describe.concurrent.each(interpreters().map((python) => ({ python })))('the worker with $python', ({ python }) => {
+  const batchOf = (options: Options) => makeBatch({ python, ...options });
+  const runOne = async (options: Options) => {
+    const batch = batchOf(options);
+    const { ends } = await batch.run();
+    return { batch, end: ends[0]! };
+  };
+
+  describe('tells how a unit ended', () => {
+    it.each([
+      ['success', 'true', { exit_code: 0, signal: null, tail: '' }],
+      ['an exit code', 'echo no; exit 3', { exit_code: 3, signal: null, tail: 'no\n', log_bytes: 3 }],
+      ['the largest exit code', 'exit 255', { exit_code: 255, signal: null }],
+      ['SIGKILL, without lack of memory', 'kill -9 $$', { exit_code: null, signal: 9, out_of_memory: false }],
+      ['SIGSEGV', 'kill -SEGV $$', { exit_code: null, signal: 11 }],
+      ['no output', 'true', { output: null, output_bytes: 0 }],
+      ['an empty output', `: > ${OUT}`, { output: '', output_bytes: 0 }],
+      [
+        'an output as written',
+        `printf '{"a": 1.0, "b": "é"} ' > ${OUT}`,
+        { output: '{"a": 1.0, "b": "é"} ', output_bytes: 22 },
+      ],
+      ['that the output of a failure does not count', `echo 1 > ${OUT}; exit 1`, { output: null, output_bytes: 0 }],
+      [
+        'that the output is not text',
+        `printf '\\xff' > ${OUT}`,
+        { output: null, output_bytes: 1, output_not_text: true },
+      ],
+      [
+        'that the output is not a file',
+        `mkdir ${OUT}`,
+        { output: null, problem: expect.stringContaining('not a file') },
+      ],
+      [
+        'a pipe in place of the output',
+        `mkfifo ${OUT}`,
+        { output: null, problem: expect.stringContaining('not a file') },
+      ],
+      [
+        'lines with warnings',
+        'printf "a Warning\\nWARNING warning\\nnone\\nUsernum_warnings:"',
+        { num_warnings: 3, exit_code: 0 },
+      ],
+      ['a log that is not text', `printf 'a\\xffb'; exit 1`, { tail: 'a\ufffdb', log_bytes: 3 }],
+      ['a log with NUL', `printf 'a\\0b'; exit 1`, { tail: 'a\0b' }],
+    ])('%s', async (_, script, expected) => {
+      const { end } = await runOne({ command: bash(script) });
+      expect(end).toMatchObject({ end: 0, problem: null, stopped: false, lost: false, ...expected });
+    });
+
+    it('time, processor time and memory', async () => {
+      const before = Date.now() / 1000;
+      const script = makeScript('x = bytearray(60_000_000)\nfor i in range(2_000_000): pass\n');
+      const { end, batch } = await runOne({ command: [python, script] });
+      expect(end.cpu_seconds).toBeGreaterThan(0.02);
+      expect(end.peak_memory_bytes).toBeGreaterThan(60_000_000);
+      const start = started(batch)[0]!;
+      expect(start.time).toBeGreaterThanOrEqual(before - 0.1);
+      expect(end.time).toBeGreaterThan(start.time!);
+    });
+
+    it('that an output is too large, with its size', async () => {
+      const { end } = await runOne({ command: bash(`printf 12345 > ${OUT}`), largest_output: 4 });
+      expect(end).toMatchObject({ output: null, output_bytes: 5, output_too_large: true, exit_code: 0 });
+      const exact = await runOne({ command: bash(`printf 1234 > ${OUT}`), largest_output: 4 });
+      expect(exact.end).toMatchObject({ output: '1234', output_bytes: 4 });
+    });
+
+    it('the end of a log of 20 MB, from a whole character on, and every warning in it', async () => {
+      const script = makeScript(
+        `import sys\nfor i in range(20): sys.stdout.write('é' * 499_997 + 'WarNing\\n')\nsys.exit(1)\n`,
+      );
+      const { end } = await runOne({ command: [python, script], environment: { PYTHONIOENCODING: 'utf-8' } });
+      expect(end.log_bytes).toBe(20 * (2 * 499_997 + 8));
+      expect(end.num_warnings).toBe(20);
+      expect(end.tail.endsWith('éWarNing\n')).toBe(true);
+      expect(end.tail).not.toContain('\ufffd');
+      expect(Buffer.byteLength(end.tail)).toBeGreaterThan(16_000);
+    });
+
+    it.runIf(isRoot && existsSync('/sys/fs/cgroup/memory/memory.limit_in_bytes'))('lack of memory', async () => {
+      const group = `/sys/fs/cgroup/memory/${basename(newFolder())}`;
+      mkdirSync(group);
+      try {
+        writeFileSync(join(group, 'memory.limit_in_bytes'), String(60 * 1024 * 1024));
+        const inside = makeScript(`#!/bin/sh\necho $$ > ${group}/cgroup.procs\nexec ${python} "$@"\n`);
+        execFileSync('chmod', ['755', inside]);
+        const hungry = makeScript('import json, sys\nx = b"1" * json.load(open(sys.argv[2]))\nsys.exit(1)\n');
+        const batch = batchOf({ command: [python, hungry], python: inside, args: ['1', '300000000'], slots: 1 });
+        const { ends } = await batch.run();
+        expect(ends).toMatchObject([
+          { exit_code: 1, signal: null, out_of_memory: false },
+          { exit_code: null, signal: 9, out_of_memory: true },
+        ]);
+      } finally {
+        await until(() => readFileSync(join(group, 'cgroup.procs'), 'utf8').trim() === '');
+        execFileSync('rmdir', [group]);
+      }
+    });
+  });
+
+  describe('starts a unit', () => {
+    it('with its files, named after it, as the last words of its command', async () => {
+      const batch = batchOf({ command: bash('printf "%s\\n" "$@"'), args: ['{"a": 1.0}', '{"ä": "\ud83d\ude00"}'] });
+      await batch.run();
+      const file = (ending: string) => `${batch.folder}/${stemOf(1)}-${ending}`;
+      expect(batch.log(1).toString()).toBe(`--args-json\n${file('args.json')}\n--out-json\n${file('metadiff.json')}\n`);
+      expect(batch.text(`${stemOf(0)}-args.json`)).toBe('{"a": 1.0}');
+      expect(batch.text(`${stemOf(1)}-args.json`)).toBe('{"ä": "\ud83d\ude00"}');
+      expect(existsSync(file('metadiff.json'))).toBe(false);
+    });
+
+    it('in a folder with spaces and brackets, which it makes', async () => {
+      const folder = join(newFolder(), 'a (b) [c]', "d'e", 'f\ng');
+      const { end } = await runOne({ command: bash(`cat ${ARGS} > ${OUT}`), folder, args: ['[1]'] });
+      expect(end.output).toBe('[1]');
+    });
+
+    it('with the environment of the worker and what the batch adds', async () => {
+      const script = 'echo "$FRACTAL_CACHE_DIR $FROM_THE_WORKER ${LC_CTYPE-none}"';
+      const batch = batchOf({ command: bash(script), environment: { FRACTAL_CACHE_DIR: '/a b' } });
+      await batch.run({ PATH: process.env['PATH'], FROM_THE_WORKER: 'é' });
+      expect(batch.log().toString()).toBe('/a b é none\n');
+    });
+
+    it('in the working folder, found on the PATH, with an empty standard input', async () => {
+      const working_folder = newFolder();
+      const { batch } = await runOne({ command: ['bash', '-c', 'pwd; cat; echo end'], working_folder });
+      expect(batch.log().toString()).toBe(`${working_folder}\nend\n`);
+    });
+
+    it('as the leader of a session of its own, with signals and descriptors as a fresh program has them', async () => {
+      const script =
+        'grep -E "SigBlk|SigIgn" /proc/self/status; ls /proc/self/fd; echo $$; cut -d" " -f5,6 /proc/$$/stat';
+      const { batch } = await runOne({ command: bash(script) });
+      const [blocked, ignored, ...rest] = batch.log().toString().trim().split('\n');
+      expect(blocked).toBe('SigBlk:\t0000000000000000');
+      // The C library keeps 32 and 33 for itself and sets them in every program that it starts.
+      expect(BigInt(`0x${ignored!.split('\t')[1]}`) & ~0x180000000n).toBe(0n);
+      const [pid, ids] = rest.slice(-2);
+      expect(ids).toBe(`${pid} ${pid}`);
+      expect(rest.slice(0, -2)).toEqual(['0', '1', '2', '3']); // the last one is of ls
+    });
+
+    it('with an empty log and without the output of an earlier run', async () => {
+      const batch = batchOf({ command: bash(`test -e ${OUT} && echo there; echo new`) });
+      mkdirSync(batch.folder);
+      writeFileSync(join(batch.folder, `${stemOf(0)}-log.txt`), 'old and long warning');
+      writeFileSync(join(batch.folder, `${stemOf(0)}-metadiff.json`), '{}');
+      expect((await batch.run()).ends[0]).toMatchObject({ output: null, num_warnings: 0, exit_code: 0 });
+      expect(batch.log().toString()).toBe('new\n');
+    });
+
+    it('after its start record, and tells its process', async () => {
+      const batch = batchOf({ command: bash('echo $$; echo $PPID'), slots: 1, args: several(3) });
+      const { records } = await batch.run();
+      expect(records.map((record) => Object.keys(record)[0])).toEqual([
+        'worker',
+        'slots',
+        ...several(3).flatMap(() => ['start', 'running', 'end']),
+        'finished',
+      ]);
+      const worker = records[0]!;
+      expect(worker).toEqual({
+        worker: expect.any(Number),
+        started: expect.stringMatching(/^\d+$/),
+        boot: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
+        host: expect.any(String),
+        time: expect.any(Number),
+      });
+      const [pid, parent] = batch.log(2).toString().trim().split('\n').map(Number);
+      expect(running(batch)[2]).toEqual({ running: 2, pid, started: expect.stringMatching(/^\d+$/) });
+      expect(parent).toBe(worker.worker);
+      expect(records.at(-1)).toEqual({ finished: true, stopped: false });
+    });
+  });
+
+  describe('goes on when a unit cannot start, and says why', () => {
+    it.each([
+      ['a program that is not on the PATH', ['no-such-program'], 'Cannot start no-such-program'],
+      ['a program that is not there', ['/no/such/program'], 'Cannot start /no/such/program'],
+      ['a file that is not executable', ['/etc/passwd'], 'Cannot start /etc/passwd'],
+      ['a folder', ['/tmp'], 'Cannot start /tmp'],
+    ])('%s', async (_, command, problem) => {
+      const { ends, records } = await batchOf({ command, args: several(3) }).run();
+      expect(ends.map((end) => end.problem)).toEqual(several(3, expect.stringContaining(problem)));
+      expect(ends[0]).toMatchObject({ exit_code: null, signal: null, lost: false, output: null });
+      expect(records.at(-1)).toEqual({ finished: true, stopped: false });
+    });
+
+    it('a program without a known format', async () => {
+      const program = makeScript('\0nothing');
+      execFileSync('chmod', ['755', program]);
+      const { end } = await runOne({ command: [program] });
+      expect(end.problem).toBe(`Cannot start ${program}: Exec format error.`);
+    });
+
+    it('a working folder that is gone', async () => {
+      const { end } = await runOne({ command: ['true'], working_folder: '/no/such/folder' });
+      expect(end.problem).toBe('Cannot enter the folder /no/such/folder: No such file or directory.');
+    });
+
+    it('a folder that cannot be made', async () => {
+      const file = makeScript('');
+      const { end } = await runOne({ command: ['true'], folder: `${file}/0_task` });
+      expect(end.problem).toBe(`Cannot create the folder ${file}/0_task: Not a directory.`);
+    });
+
+    it('a log that cannot be created, only for that unit', async () => {
+      const batch = batchOf({ command: ['true'], args: several(2) });
+      const log = join(batch.folder, `${stemOf(0)}-log.txt`);
+      mkdirSync(log, { recursive: true });
+      const { ends } = await batch.run();
+      expect(ends[0]!.problem).toBe(`Cannot create ${log}: Is a directory.`);
+      expect(ends[1]).toMatchObject({ problem: null, exit_code: 0 });
+    });
+
+    it('a folder without permission to write', async () => {
+      const folder = newFolder();
+      // root may write everywhere, so that its folder is on a disk that nobody may write to
+      if (isRoot) execFileSync('mount', ['-t', 'tmpfs', '-o', 'ro', 'none', folder]);
+      else execFileSync('chmod', ['555', folder]);
+      try {
+        const { end } = await runOne({ command: ['true'], folder });
+        const words = isRoot ? 'Read-only file system' : 'Permission denied';
+        expect(end.problem).toBe(`Cannot write ${folder}/${stemOf(0)}-args.json: ${words}.`);
+      } finally {
+        if (isRoot) execFileSync('umount', ['-l', folder]);
+      }
+    });
+
+    it.runIf(canMount)('a full disk', () =>
+      withDisk('64k', async (folder) => {
+        fill(join(folder, 'much'));
+        const batch = batchOf({ command: ['true'], folder, args: several(2, 'x'.repeat(10_000)) });
+        const { ends } = await batch.run();
+        const problem = (n: number) => `Cannot write ${folder}/${stemOf(n)}-args.json: No space left on device.`;
+        expect(ends.map((end) => end.problem)).toEqual([problem(0), problem(1)]);
+      }),
+    );
+  });
+
+  it.runIf(canMount)('waits with new units while the journal cannot be written, and loses nothing', () =>
+    withDisk('256k', async (disk) => {
+      const seen = join(newFolder(), 'seen');
+      const command = bash(`echo $$ >> '${seen}'; sleep 0.05; echo '{"n": 1}' > ${OUT}`);
+      const options = { command, args: several(40, 'y'), slots: 0, folder: newFolder() };
+      const batch = batchOf({ ...options, batchFolder: join(disk, 'batch') });
+      const worker = batch.start();
+      await until(() => batch.records().some((record) => 'slots' in record));
+      batch.control(1);
+      await pidsIn(seen, 2);
+      fill(join(disk, 'much'));
+      // The page that the journal has already may take some more records.
+      const count = () => readFileSync(seen, 'utf8').split('\n').length;
+      await sleep(1500);
+      const before = count();
+      await sleep(1200);
+      const full = batch.records().length;
+      expect(count()).toBe(before);
+      rmSync(join(disk, 'much'));
+      expect((await worker.done).code).toBe(0);
+      expect(batch.records().length).toBeGreaterThan(full);
+      expect(batch.ends().map((end) => [end.end, end.exit_code, end.output])).toEqual(
+        several(40).map((_, n) => [n, 0, '{"n": 1}\n']),
+      );
+      expect(count()).toBe(41);
+    }),
+  );
+
+  it('obeys the number of slots, also while it runs', async () => {
+    const folder = newFolder();
+    const times = join(folder, 'times');
+    const command = bash(`echo "+ $(date +%s%N)" >> '${times}'; sleep 0.3; echo "- $(date +%s%N)" >> '${times}'`);
+    const batch = batchOf({ command, args: several(9), slots: 0 });
+    const { process: worker, done } = batch.start();
+    await until(() => batch.records().some((record) => record.slots === 0));
+    await sleep(300);
+    expect(existsSync(times)).toBe(false);
+
+    batch.control(2);
+    worker.kill('SIGUSR1');
+    await until(() => batch.ends().length >= 4);
+    batch.control(1);
+    worker.kill('SIGUSR1');
+    await until(() => batch.records().some((record) => record.slots === 1));
+    // A control file that is cut off or gone changes nothing.
+    writeFileSync(join(batch.batch, 'control.json'), '{"slots": 5');
+    worker.kill('SIGUSR1');
+    await sleep(100);
+    rmSync(join(batch.batch, 'control.json'));
+    await done;
+
+    const slots = batch.records().filter((record) => 'slots' in record);
+    expect(slots.map((record) => record.slots)).toEqual([0, 2, 1]);
+    const order = batch.records();
+    const tightened = order.findIndex((record) => record.slots === 1);
+    const runningAt = (index: number) =>
+      order.slice(0, index).filter((record) => 'start' in record).length -
+      order.slice(0, index).filter((record) => 'end' in record).length;
+    const most = (from: number, to: number) =>
+      Math.max(...order.slice(from, to).flatMap((record, i) => ('start' in record ? [runningAt(from + i + 1)] : [])));
+    expect(most(0, tightened)).toBe(2);
+    expect(most(tightened, order.length)).toBe(1);
+    // What the tasks themselves saw.
+    let now = 0;
+    let peak = 0;
+    const lines = readFileSync(times, 'utf8').trim().split('\n');
+    for (const [sign] of lines.map((line) => line.split(' ')).sort((a, b) => Number(a[1]) - Number(b[1]))) {
+      now += sign === '+' ? 1 : -1;
+      peak = Math.max(peak, now);
+    }
+    expect([lines.length, now, peak]).toEqual([18, 0, 2]);
+  });
+
+  it('notices a control file without being told', async () => {
+    const batch = batchOf({ command: ['true'], slots: 0 });
+    const { done } = batch.start();
+    await until(() => batch.records().some((record) => record.slots === 0));
+    batch.control(1);
+    await done;
+    expect(batch.ends()).toHaveLength(1);
+  });
+
+  it('does nothing while it waits', async () => {
+    const batch = batchOf({ command: bash('sleep 2.5') });
+    const { process: worker, done } = batch.start();
+    await until(() => running(batch).length);
+    const cpu = () => {
+      const fields = readFileSync(`/proc/${worker.pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+      return Number(fields[11]) + Number(fields[12]);
+    };
+    const before = cpu();
+    await sleep(1500);
+    expect(cpu() - before).toBeLessThanOrEqual(2); // hundredths of a second
+    await done;
+  });
+
+  describe('stops', () => {
+    /** A unit with a child, and a grandchild that has left the session and the parent. */
+    const family = (pids: string, ignoring = false) => {
+      const trap = ignoring ? "trap '' TERM; " : '';
+      return bash(
+        `${trap}echo $$ >> '${pids}'; sleep 60 & echo $! >> '${pids}'; ` +
+          `(setsid bash -c '${trap.replaceAll("'", `"`)}echo $$ >> "${pids}"; sleep 60; sleep 60' &) ; sleep 60; sleep 60`,
+      );
+    };
+
+    it.each([
+      ['by the control file', (batch: Batch) => batch.control(1, true)],
+      ['by SIGTERM', (_: Batch, pid: number) => process.kill(pid, 'SIGTERM')],
+    ])('%s: ends children and grandchildren, starts nothing more', async (_, stop) => {
+      const pids = join(newFolder(), 'pids');
+      const batch = batchOf({ command: family(pids), args: several(3), slots: 1 });
+      const { process: worker, done } = batch.start();
+      const all = await pidsIn(pids, 3);
+      stop(batch, worker.pid!);
+      expect((await done).code).toBe(0);
+      expect(all.filter(isAlive)).toEqual([]);
+      expect(started(batch)).toHaveLength(1);
+      expect(batch.ends()).toMatchObject([{ end: 0, stopped: true, signal: 15, exit_code: null, lost: false }]);
+      expect(batch.records()).toContainEqual({ stopping: true });
+      expect(batch.records().at(-1)).toEqual({ finished: true, stopped: true });
+    });
+
+    it('by force after five seconds', async () => {
+      const pids = join(newFolder(), 'pids');
+      const batch = batchOf({ command: family(pids, true), slots: 1 });
+      const { process: worker, done } = batch.start();
+      const all = await pidsIn(pids, 3);
+      const before = Date.now();
+      batch.control(1, true);
+      worker.kill('SIGUSR1');
+      await done;
+      expect(Date.now() - before).toBeGreaterThan(4500);
+      expect(all.filter(isAlive)).toEqual([]);
+      expect(batch.ends()).toMatchObject([{ stopped: true, signal: 9, out_of_memory: false }]);
+    });
+
+    it('keeps the outcome of what had ended', async () => {
+      const flag = join(newFolder(), 'flag');
+      const command = bash(`if mkdir '${flag}'; then echo 1 > ${OUT}; else sleep 60; fi`);
+      const batch = batchOf({ command, args: several(5), slots: 1 });
+      const { done } = batch.start();
+      await until(() => running(batch).length === 2);
+      batch.control(1, true);
+      await done;
+      expect(batch.ends()).toMatchObject([
+        { exit_code: 0, output: '1\n', stopped: false },
+        { exit_code: null, output: null, stopped: true },
+      ]);
+    });
+
+    it('before anything began', async () => {
+      const batch = batchOf({ command: ['true'] });
+      batch.control(2, true);
+      const { records } = await batch.run();
+      expect(records.map((record) => Object.keys(record)[0])).toEqual(['worker', 'slots', 'stopping', 'finished']);
+    });
+  });
+
+  it('ends what its units left behind, when it leaves', async () => {
+    const folder = newFolder();
+    const left = `(setsid bash -c 'echo $$ > "${folder}/$0"; sleep 60; sleep 60' "$(basename "$2")" &)`;
+    const written = `until [ -s "${folder}/$(basename "$2")" ]; do sleep 0.01; done`;
+    const batch = batchOf({ command: bash(`${left}; ${written}`), args: several(2) });
+    const { ends } = await batch.run();
+    expect(ends.map((end) => [end.exit_code, end.stopped])).toEqual([
+      [0, false],
+      [0, false],
+    ]);
+    const pids = [0, 1].map((n) => Number(readFileSync(join(folder, `${stemOf(n)}-args.json`), 'utf8')));
+    expect(pids.every((pid) => pid > 0)).toBe(true);
+    expect(pids.filter(isAlive)).toEqual([]);
+    expect(batch.records().at(-1)).toEqual({ finished: true, stopped: false });
+  });
+
+  describe('that comes after another one', () => {
+    it('leaves at once when the other one is alive', async () => {
+      const folder = newFolder();
+      const batch = batchOf({ command: bash(`until [ -e '${folder}/go' ]; do sleep 0.05; done`) });
+      const first = batch.start();
+      await until(() => running(batch).length);
+      const before = readFileSync(batch.journalPath, 'utf8');
+      expect(await batch.start().done).toEqual({ code: 0, stderr: '' });
+      expect(readFileSync(batch.journalPath, 'utf8')).toBe(before);
+      writeFileSync(join(folder, 'go'), '');
+      await first.done;
+      expect(batch.records().filter((record) => 'worker' in record)).toHaveLength(1);
+    });
+
+    it('leaves at once when everything is finished', async () => {
+      const batch = batchOf({ command: ['true'] });
+      await batch.run();
+      const before = readFileSync(batch.journalPath, 'utf8');
+      await batch.run();
+      expect(readFileSync(batch.journalPath, 'utf8')).toBe(before);
+    });
+
+    it.each([
+      ['plain units', false],
+      ['warm units', true],
+    ])('starts nothing twice, tells what was lost and ends its processes: %s', async (_, warm) => {
+      const seen = join(newFolder(), 'seen');
+      const script = makeScript(
+        `import json, sys, os, time, subprocess\n` +
+          `n = json.load(open(sys.argv[2]))\n` +
+          `child = subprocess.Popen(['sleep', '60']) if n in (2, 3) else None\n` +
+          `open(${JSON.stringify(seen)}, 'a').write('%d %d %d\\n' % (n, os.getpid(), child.pid if child else 0))\n` +
+          `print('Warning', n, flush=True)\n` +
+          `if child: time.sleep(60)\n`,
+      );
+      const batch = batchOf({ command: [python, script], args: ['0', '1', '2', '3', '4', '5'], slots: 2, warm });
+      const lines = () => (existsSync(seen) ? readFileSync(seen, 'utf8').trim().split('\n') : []);
+      const first = batch.start();
+      await until(() => lines().length === 4 && running(batch).length === 4);
+      first.process.kill('SIGKILL');
+      await first.done;
+      const left = lines()
+        .flatMap((line) => line.split(' ').slice(1).map(Number))
+        .filter((pid) => pid && isAlive(pid));
+      expect(left).toHaveLength(4);
+      appendFileSync(batch.journalPath, '{"start": 5, "ti'); // torn: never started
+
+      expect(await batch.start().done).toMatchObject({ code: 0 });
+      expect(left.filter(isAlive)).toEqual([]);
+      expect(
+        lines()
+          .map((line) => Number(line.split(' ')[0]))
+          .sort(),
+      ).toEqual([0, 1, 2, 3, 4, 5]);
+      expect(batch.ends().map((end) => [end.end, end.lost, end.exit_code, end.stopped])).toEqual(
+        [0, 1, 2, 3, 4, 5].map((n) => [n, n === 2 || n === 3, n === 2 || n === 3 ? null : 0, false]),
+      );
+      expect(batch.ends()[2]).toMatchObject({ num_warnings: 1, tail: 'Warning 2\n', peak_memory_bytes: null });
+      const text = readFileSync(batch.journalPath, 'utf8');
+      expect(text).toContain('{"start": 5, "ti\n{"worker"');
+      expect(batch.records().at(-1)).toEqual({ finished: true, stopped: false });
+    });
+
+    it('finds the process of a unit that has no running record', async () => {
+      const pids = join(newFolder(), 'pids');
+      const batch = batchOf({ command: bash(`echo $$ >> '${pids}'; exec sleep 60`) });
+      const first = batch.start();
+      const [pid] = await pidsIn(pids, 1);
+      await until(() => running(batch).length);
+      first.process.kill('SIGKILL');
+      await first.done;
+      const kept = readFileSync(batch.journalPath, 'utf8')
+        .split('\n')
+        .filter((line) => !line.includes('"running"'));
+      writeFileSync(batch.journalPath, kept.join('\n'));
+      await batch.run();
+      expect(isAlive(pid!)).toBe(false);
+      expect(batch.ends()).toMatchObject([{ lost: true }]);
+    });
+
+    it('leaves a process alone that only has the same number', async () => {
+      const batch = batchOf({ command: ['true'], args: several(2) });
+      const stranger = batchOf({ command: bash('sleep 3') });
+      const other = stranger.start();
+      const { pid } = await until(() => running(stranger)[0] as { pid: number } | undefined);
+      const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+      const past = [
+        { worker: 1, started: '1', boot, host: 'h', time: 1 },
+        { start: 0, time: 1 },
+        { running: 0, pid, started: '12' },
+      ];
+      writeFileSync(batch.journalPath, past.map((record) => `${JSON.stringify(record)}\n`).join(''));
+      await batch.run();
+      expect(isAlive(pid)).toBe(true);
+      expect(batch.ends()).toMatchObject([
+        { end: 0, lost: true },
+        { end: 1, lost: false, exit_code: 0 },
+      ]);
+      await other.done;
+    });
+  });
+
+  it('reads its units as a stream', async () => {
+    const n = 200_000;
+    const batch = batchOf({ command: ['true'], args: several(n, 'x'.repeat(200)), slots: 0 });
+    expect(statSync(join(batch.batch, 'units.jsonl')).size).toBeGreaterThan(40_000_000);
+    const { process: worker, done } = batch.start();
+    await until(() => batch.records().some((record) => 'slots' in record));
+    const peak = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${worker.pid}/status`, 'utf8'))![1];
+    expect(Number(peak)).toBeLessThan(40_000);
+    worker.kill('SIGTERM');
+    await done;
+  });
+
+  describe('forks units from a process that imported once', () => {
+    it.each(SCRIPTS)('and a script that %s does what it does in a plain run', async (_, text, expected) => {
+      const script = makeScript(text, MODULES);
+      const folder = join(newFolder(), '0_task');
+      const working_folder = newFolder();
+      const outcomes = async (warm: boolean) => {
+        rmSync(folder, { recursive: true, force: true });
+        const options = { folder, warm, working_folder, environment: { Y: 'y' }, args: ['{"n": 0}', '{"n": 1}'] };
+        const batch = batchOf({ command: [python, script], ...options });
+        const { ends, stderr } = await batch.run(PLAIN);
+        expect(stderr).toBe('');
+        expect(existsSync(join(batch.batch, 'warm.txt'))).toBe(warm);
+        const file = join(working_folder, 'kept');
+        const kept = existsSync(file) && readFileSync(file, 'utf8');
+        rmSync(file, { force: true });
+        return ends.map(({ end, exit_code, signal, output, num_warnings, problem, lost }) => {
+          const log = batch
+            .log(end)
+            .toString()
+            .replaceAll(/0x[0-9a-f]{6,}/g, '0x');
+          return { end, exit_code, signal, output, num_warnings, problem, lost, log, kept };
+        });
+      };
+      const plain = await outcomes(false);
+      const ended = plain.map((one) => (one.signal === null ? one.exit_code : `signal ${one.signal}`));
+      expect(ended).toEqual([expected, expected]);
+      expect(await outcomes(true)).toEqual(plain);
+    });
+
+    it('and imports once', async () => {
+      const counter = join(newFolder(), 'imports');
+      const modules = { costly: `open(${JSON.stringify(counter)}, 'a').write('x')\n` };
+      const head = '"""Doc."""\nA = 1\nB: int = 2\ndef f(x=A): pass\nclass C: pass\n';
+      const batch = batchOf({
+        command: [python, makeScript(`${head}import costly\n`, modules)],
+        args: several(4),
+        warm: true,
+      });
+      const { ends } = await batch.run();
+      expect(ends.map((end) => end.exit_code)).toEqual([0, 0, 0, 0]);
+      expect(readFileSync(counter, 'utf8')).toBe('x');
+    });
+
+    it('but not for one unit alone', async () => {
+      const batch = batchOf({ command: [python, makeScript('import os\n')], warm: true });
+      await batch.run();
+      expect(existsSync(join(batch.batch, 'warm.txt'))).toBe(false);
+    });
+
+    it('and each has random numbers of its own', async () => {
+      const numbers = 'random.random(), uuid.uuid4(), next(tempfile._get_candidate_names())';
+      const script = makeScript(`import random, uuid, tempfile\nprint(${numbers})\n`);
+      const batch = batchOf({ command: [python, script], args: several(4), warm: true });
+      await batch.run();
+      const words = [0, 1, 2, 3].flatMap((n) => batch.log(n).toString().trim().split(' '));
+      expect(words).toHaveLength(12);
+      expect(new Set(words).size).toBe(12);
+    });
+
+    it('and numpy gets a new seed', async () => {
+      // Stands in for numpy, which few interpreters have: a seed that a fork copies, as numpy's is.
+      const script = makeScript('import numpy.random\nprint(numpy.random.state)\n');
+      mkdirSync(join(script, '../numpy'));
+      writeFileSync(join(script, '../numpy/__init__.py'), '');
+      const standIn =
+        'import os\nstate = None\ndef seed():\n    global state\n    state = os.urandom(8).hex()\nseed()\n';
+      writeFileSync(join(script, '../numpy/random.py'), standIn);
+      const batch = batchOf({ command: [python, script], args: several(3), warm: true });
+      await batch.run();
+      const seeds = [0, 1, 2].map((n) => batch.log(n).toString());
+      expect(seeds[0]).toMatch(/^[0-9a-f]{16}\n$/);
+      expect(new Set(seeds).size).toBe(3);
+    });
+
+    it('and tells their processes, slots and stop as for plain ones', async () => {
+      const pids = join(newFolder(), 'pids');
+      const script = makeScript(
+        `import os, subprocess, time
+child = subprocess.Popen(['sleep', '60'], start_new_session=True)
+open(${JSON.stringify(pids)}, 'a').write('%d\\n%d\\n' % (os.getpid(), child.pid))
+time.sleep(60)
+`,
+      );
+      const batch = batchOf({ command: [python, script], args: several(4), warm: true, slots: 2 });
+      const { process: worker, done } = batch.start();
+      const all = await pidsIn(pids, 4);
+      await until(() => running(batch).length === 2);
+      for (const record of running(batch)) expect(all).toContain(record.pid);
+      batch.control(2, true);
+      worker.kill('SIGUSR1');
+      expect(await done).toEqual({ code: 0, stderr: '' });
+      expect(all.filter(isAlive)).toEqual([]);
+      expect(started(batch)).toHaveLength(2);
+      expect(batch.ends()).toMatchObject([
+        { end: 0, stopped: true, signal: 15 },
+        { end: 1, stopped: true, signal: 15 },
+      ]);
+    });
+
+    it('and is stopped while it imports', async () => {
+      const script = makeScript('import slow\n', { slow: 'import time\ntime.sleep(60)\n' });
+      const batch = batchOf({ command: [python, script], args: several(2), warm: true });
+      const { process: worker, done } = batch.start();
+      await until(() => existsSync(join(batch.batch, 'warm.txt')));
+      worker.kill('SIGTERM');
+      await done;
+      expect(batch.records().map((record) => Object.keys(record)[0])).toEqual([
+        'worker',
+        'slots',
+        'importing',
+        'stopping',
+        'finished',
+      ]);
+    });
+
+    it.each([
+      ['raise', 'raise ValueError("no")', 1, 'the imports ended with ValueError: no'],
+      ['exit', 'import sys; sys.exit(4)', 4, 'the imports ended with SystemExit: 4'],
+      ['leave at once', 'import os; os._exit(3)', 3, 'it ended'],
+      [
+        'leave a thread',
+        'import threading, time; threading.Thread(target=time.sleep, args=(0.1,)).start()',
+        0,
+        'threads',
+      ],
+      [
+        'leave a process',
+        'import atexit, subprocess; atexit.register(subprocess.Popen(["sleep", "1"]).wait)',
+        0,
+        'processes',
+      ],
+      ['share a lock', 'import multiprocessing; lock = multiprocessing.get_context("fork").Lock()', 0, 'locks'],
+    ])('but runs plain processes when the imports %s', async (_, text, exit_code, why) => {
+      const script = makeScript('import odd\nprint("here")\n', { odd: `print("odd")\n${text}\n` });
+      const batch = batchOf({ command: [python, script], args: several(3), warm: true });
+      const { ends, stderr } = await batch.run(PLAIN);
+      expect(stderr).toContain(why);
+      expect(ends.map((end) => end.exit_code)).toEqual(several(3).map(() => exit_code));
+      const logs: Record<number, RegExp> = {
+        0: /^odd\nhere\n$/,
+        1: /^odd\nTraceback[^]*ValueError: no\n$/,
+        3: /^$/,
+        4: /^odd\n$/,
+      };
+      expect(batch.log(2).toString()).toMatch(logs[exit_code]!);
+    });
+
+    it.each([
+      ['a command with options', (script: string) => [python, '-u', script], /^here\n$/],
+      ['another program', () => bash('echo here'), /^here\n$/],
+      ['a script that is no Python', () => [python, makeScript('def def\n')], /SyntaxError/],
+    ])('but runs plain processes for %s', async (_, command, log) => {
+      const batch = batchOf({ command: command(makeScript('print("here")\n')), args: several(2), warm: true });
+      const { ends, stderr } = await batch.run();
+      expect(stderr).toContain('No warm start');
+      expect(ends).toHaveLength(2);
+      expect(batch.log(1).toString()).toMatch(log);
+    });
+
+    it('and when that process dies, running units keep their outcome and the others run plain', async () => {
+      const script = makeScript(
+        `import json, os, signal, sys, time
+n = json.load(open(sys.argv[2]))
+if n == 1:
+    time.sleep(0.3)
+    os.kill(os.getppid(), signal.SIGKILL)
+time.sleep(0.6)
+json.dump(n, open(sys.argv[4], 'w'))
+print(n)
+sys.exit(3 if n == 1 else 0)
+`,
+      );
+      const batch = batchOf({ command: [python, script], args: ['0', '1', '2', '3'], warm: true, slots: 2 });
+      const { ends, stderr } = await batch.run();
+      expect(stderr).toContain('it ended');
+      expect(ends.map((end) => [end.exit_code, end.output, end.lost])).toEqual([
+        [0, '0', false],
+        [3, null, false],
+        [0, '2', false],
+        [0, '3', false],
+      ]);
+      expect(running(batch)).toHaveLength(4);
+    });
+  });
+});
