@@ -1,20 +1,31 @@
 /**
  * Ends a test run with plain lines that any tool can read: one for each test that failed, with the first line of its
- * error, then the sum: `12 passed, 0 failed, 1 skipped`.
+ * error and what a browser waited for, then the sum: `12 passed, 0 failed, 1 skipped`.
  */
 import type { Reporter, TestModule } from 'vitest/node';
 
 type Told = { readonly message: string };
 
-const firstLine = (errors: readonly Told[] | undefined): string =>
-  errors?.[0]?.message.split('\n')[0] ?? 'no error told';
+// eslint-disable-next-line no-control-regex -- that is what colours are
+const COLOURS = /\u001b\[\d+m/g;
+
+/** A browser's first line says that it waited, the ones behind it for what. */
+const waitedFor = (lines: readonly string[]): string => {
+  const at = lines.findIndex((line) => line.trim() === 'Call log:');
+  return at < 0 || lines.length <= at + 1 ? '' : ` (${lines[at + 1]!.trim().replace(/^- /, '')})`;
+};
+
+function told(errors: readonly Told[] | undefined): string {
+  const lines = errors?.[0]?.message.replaceAll(COLOURS, '').split('\n') ?? ['no error told'];
+  return lines[0]! + waitedFor(lines);
+}
 
 export default class PlainReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const counts = { passed: 0, failed: 0, skipped: 0 };
     const failed = (module: TestModule, name: string, errors: readonly Told[] | undefined): void => {
       counts.failed++;
-      console.log(`failed: ${module.project.name}, ${module.relativeModuleId}${name}: ${firstLine(errors)}`);
+      console.log(`failed: ${module.project.name}, ${module.relativeModuleId}${name}: ${told(errors)}`);
     };
     for (const module of modules) {
       for (const test of module.children.allTests()) {

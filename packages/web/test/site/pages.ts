@@ -26,6 +26,8 @@ const free: Seat[] = [];
 async function newSeat(): Promise<Seat> {
   browser ??= launchBrowser('--process-per-site');
   const context = await (await browser).newContext({ baseURL: web, acceptDownloads: true, reducedMotion: 'reduce' });
+  // on a machine with other work a page may take long; a test that waits in vain ends by its own limit
+  context.setDefaultTimeout(90_000);
   const anchor = await context.newPage();
   await anchor.goto('/alive');
   return { context, anchor, session: await context.newCDPSession(anchor) };

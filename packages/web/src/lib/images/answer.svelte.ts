@@ -1,6 +1,7 @@
 /**
  * Something to show beside a page, asked for in the browser: the page does not wait for it. The same question in other
  * objects is not asked again, an answer to an older question does not count, and what is shown stays until the next is there.
+ * A service that is busy or away is asked again, ever less often, for as long as the question stands.
  *
  *     const plate = createAnswer(() => ({ place, task, version }), (question, options) => call('…', …, options));
  *     {plate.value?.groups} {plate.problem} {plate.busy}
@@ -18,6 +19,12 @@ export interface Answered<Q, A> {
   readonly problem: string | undefined;
   readonly busy: boolean;
 }
+
+/** No answer, too many questions, too busy: the same question may be answered a little later. */
+const PASSING = new Set([0, 429, 502, 503, 504]);
+const FIRST_PAUSE_MS = 2000;
+const LONGEST_PAUSE_MS = 30_000;
+const isPassing = (error: unknown) => error instanceof ApiProblem && PASSING.has(error.status);
 
 /** Call it while a component is made. Undefined is no question: what was answered is forgotten. */
 export function createAnswer<Q, A>(
@@ -40,16 +47,27 @@ export function createAnswer<Q, A>(
     }
     const controller = new AbortController();
     const { signal } = controller;
+    let timer: ReturnType<typeof setTimeout> | undefined;
     busy = true;
-    ask(asked, { signal, quiet: true }).then(
-      (value) => {
-        if (!signal.aborted) [answer, problem, busy] = [{ of: asked, value }, undefined, false];
-      },
-      (error: unknown) => {
-        if (!signal.aborted) [problem, busy] = [error instanceof ApiProblem ? error.message : String(error), false];
-      },
-    );
-    return () => controller.abort();
+    const tryAgain = (pauseMs: number) => {
+      timer = setTimeout(() => askOnce(Math.min(2 * pauseMs, LONGEST_PAUSE_MS)), pauseMs);
+    };
+    const askOnce = (pauseMs: number) =>
+      void ask(asked, { signal, quiet: true }).then(
+        (value) => {
+          if (!signal.aborted) [answer, problem, busy] = [{ of: asked, value }, undefined, false];
+        },
+        (error: unknown) => {
+          if (signal.aborted) return;
+          [problem, busy] = [error instanceof ApiProblem ? error.message : String(error), false];
+          if (isPassing(error)) tryAgain(pauseMs);
+        },
+      );
+    askOnce(FIRST_PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      controller.abort();
+    };
   });
 
   return {
