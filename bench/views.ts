@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 
+import { launchBrowser } from '../tests/support/browser.ts';
 import { startService } from '../tests/support/processes.ts';
 import { CHANNELS, FIELDS, writeImage, writePlate } from './plates.ts';
 import { caller, line, login } from './support.ts';
@@ -12,7 +13,6 @@ import { caller, line, login } from './support.ts';
 const PROMISED_FEWER = 50;
 const PROMISED_MS = 2000;
 const SIDE = 2000;
-const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
 /** Requests and bytes of a page for what matches, counted by the browser. */
 async function counted(page: Page, pattern: RegExp, work: () => Promise<void>) {
@@ -63,7 +63,7 @@ export async function measureViews(rows: number, columns: number): Promise<void>
   const service = startService(['--port', '0', '--admin-pwd', 'password', '--data-dir', join(folder, 'data')], {
     environment: { SERVICE_WEB_CLIENT: 'true', SERVICE_ADMIN_PROJECT_DIR: folder },
   });
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
+  const browser = await launchBrowser('--disable-gpu');
   try {
     const url = (await service.said(/answers at (http:\/\/\S+)/))[1]!;
     const token = await login(url);

@@ -1,5 +1,6 @@
 /** What the service is asked for the look over all plates, and when: tables are large, and this is on a page that opens often. */
 import { call, type CallOptions, type DatasetIds } from '#lib/api/client.ts';
+import { counted } from '#lib/format.ts';
 import { createAnswer } from '#lib/images/answer.svelte.ts';
 import { newQuery } from '#lib/images/filters.ts';
 import { askGroups } from '#lib/measurements/ask.ts';
@@ -19,6 +20,9 @@ interface Given {
 
 /** Larger tables are read when somebody asks for it. */
 const MOST_ROWS = 2_000_000;
+/** The same for tables that don't say how long they are. */
+const MOST_UNCOUNTED = 1000;
+const UNCOUNTED = new Set(['csv', 'json']);
 
 const NOTHING_ASKED = readAsked(new URLSearchParams());
 
@@ -42,7 +46,10 @@ export function createQuality(given: () => Given) {
     return chosen?.table.level === 'image' ? chosen.table : undefined;
   });
   const column = $derived(table && brightnessOf(table));
-  const isLarge = $derived((table?.num_rows ?? 0) > MOST_ROWS);
+  const isUncounted = $derived(table?.backends.some((backend) => UNCOUNTED.has(backend)) ?? false);
+  const isLarge = $derived(
+    table !== undefined && (table.num_rows > MOST_ROWS || (isUncounted && table.num_images > MOST_UNCOUNTED)),
+  );
   const wells = createAnswer(() => {
     const { ids, task, version } = given();
     return { ids, task, version };
@@ -77,7 +84,8 @@ export function createQuality(given: () => Given) {
     },
     /** Too many to be read without being asked for. */
     get waitsFor() {
-      return isLarge && !isWanted ? table?.num_rows : undefined;
+      if (!table || !isLarge || isWanted) return undefined;
+      return isUncounted ? counted(table.num_images, 'table') : counted(table.num_rows, 'object');
     },
     want: () => (isWanted = true),
   };
