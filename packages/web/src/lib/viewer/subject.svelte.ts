@@ -4,6 +4,7 @@
  */
 import { type LabelTile, type Tile, tileKey, type TilePlace } from './facts.ts';
 import { paintedLabels, paintedTiles, type Sight, wantedPlaces } from './frame.ts';
+import { createPace } from './pace.ts';
 import type { PaintedLabels, PaintedTile } from './paint/scene.ts';
 import type { ReadProblem } from './read/problem.ts';
 import type { LabelReader, Reader } from './read/reader.ts';
@@ -50,11 +51,12 @@ export function createSubject(): Subject {
   let labelName: string | undefined;
   let wanted: TilePlace[] = [];
 
-  const onchange = () => {
+  const pace = createPace(() => {
     version++;
     missing = images.missing + labelTiles.missing;
     tileProblem = wanted.map((place) => images.problem(tileKey(place))).find((one) => one !== undefined);
-  };
+  });
+  const onchange = () => (images.missing + labelTiles.missing === 0 ? pace.done() : pace.more());
   const images = createTileStore<Tile>({ sizeOf: ({ pixels }) => pixels.byteLength, onchange });
   const labelTiles = createTileStore<LabelTile>({
     sizeOf: ({ labels: numbers }) => numbers.byteLength,
