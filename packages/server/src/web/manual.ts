@@ -55,12 +55,15 @@ interface File {
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('base64');
 
+/** The one style that a script adds: it stops transitions while the reader changes between light and dark. */
+const NO_TRANSITIONS = "'sha256-skqujXORqzxt1aE0NNXxujEanPTX6raoqSscTV/Ww/Y='";
+
 /** The scripts in a page, and no others. Its only styles beside files are those of single words in code. */
 export function policyFor(html: string): string {
   const scripts = [...html.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([^]*?)<\/script>/g)].map(([, text]) => text!);
   const hashes = [...new Set(scripts)].map((text) => ` 'sha256-${sha256(text)}'`).join('');
   return (
-    `default-src 'none'; script-src 'self'${hashes}; style-src 'self'; style-src-attr 'unsafe-inline'; ` +
+    `default-src 'none'; script-src 'self'${hashes}; style-src 'self' ${NO_TRANSITIONS}; style-src-attr 'unsafe-inline'; ` +
     `img-src 'self' data:; font-src 'self'; connect-src 'self'; manifest-src 'self'; ` +
     `base-uri 'none'; form-action 'none'; object-src 'none'; frame-ancestors 'none'`
   );
