@@ -14,8 +14,6 @@ export default defineConfig({
   description: 'Runs image-analysis workflows over OME-Zarr datasets, on one machine or on a Slurm cluster.',
   cacheDir: CACHE,
   cleanUrls: true,
-  // what all pages share comes as a file, so that pages have few scripts of their own
-  metaChunk: true,
   markdown: {
     config(md) {
       const render = md.render.bind(md);

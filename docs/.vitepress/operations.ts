@@ -61,7 +61,11 @@ const nameOf = (tag: string) => tag.replaceAll(' ', '-');
 
 /** In a cell of a table; nothing in it is a tag or a value of Vue. */
 const cell = (text: string) =>
-  text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('{', '&#123;').replace(/\s*\n\s*/g, ' ');
+  text
+    .replaceAll('|', '\\|')
+    .replaceAll('<', '&lt;')
+    .replaceAll('{', '&#123;')
+    .replace(/\s*\n\s*/g, ' ');
 
 function typeOf(schema: Schema): string {
   if (schema.$ref) return schema.$ref.split('/').at(-1)!;
@@ -95,13 +99,20 @@ function fields(schema: Schema, schemas: Document['components']['schemas']): str
 
 function body(title: string, content: Content | undefined, schemas: Document['components']['schemas']): string {
   return Object.entries(content ?? {})
-    .map(([type, { schema = {} }]) => `**${title}** ${cell(typeOf(schema))} (\`${type}\`)\n\n${fields(schema, schemas)}`)
+    .map(
+      ([type, { schema = {} }]) => `**${title}** ${cell(typeOf(schema))} (\`${type}\`)\n\n${fields(schema, schemas)}`,
+    )
     .join('');
 }
 
 const isGood = (code: string) => code.startsWith('2') || code.startsWith('3');
 
-function describeOperation(path: string, method: string, operation: Operation, schemas: Document['components']['schemas']) {
+function describeOperation(
+  path: string,
+  method: string,
+  operation: Operation,
+  schemas: Document['components']['schemas'],
+) {
   const parameters = (operation.parameters ?? []).map(({ name, in: place, required, schema }) => [
     `\`${name}\``,
     cell(typeOf(schema)),

@@ -11,7 +11,7 @@ function withSummary(text: string): string {
   return text.replace(SUMMARY, (_, path: string) => {
     const idea = readFileSync(join(DOCS, 'guide', `${path}.md`), 'utf8');
     const [, title, summary] = /^# (.+)\n\n([^]+?)\n\n/.exec(idea)!;
-    return `${summary!} More: [${title!}](../${path}.md).`;
+    return `${summary} More: [${title}](../${path}.md).`;
   });
 }
 

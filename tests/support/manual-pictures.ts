@@ -32,7 +32,7 @@ const text = (words: string | RegExp) => (page: Page) => page.getByText(words).f
 /** All pictures that the page shows are there, and what is drawn on a canvas. */
 const drawn = async (page: Page) => {
   await page.waitForLoadState('networkidle');
-  await page.waitForFunction(() => [...document.images].every(({ complete }) => complete));
+  await page.waitForFunction('[...document.images].every(({ complete }) => complete)');
 };
 
 export const PICTURES: Record<string, Picture> = {
@@ -51,7 +51,10 @@ export const PICTURES: Record<string, Picture> = {
     address: (demo) => `${inProject(demo)}/workflows/${demo.failed.workflow}?dataset=${demo.failed.dataset}`,
     async ready(page) {
       await page.getByRole('button', { name: 'Show what failed' }).click();
-      await page.getByText(/ValueError/).first().waitFor();
+      await page
+        .getByText(/ValueError/)
+        .first()
+        .waitFor();
     },
   },
   plate: {
@@ -80,35 +83,35 @@ export const PICTURES: Record<string, Picture> = {
   },
   sharing: { address: (demo) => `${inProject(demo)}/sharing`, ready: text('Sharing'), height: 520 },
   packages: { address: () => '/v2/tasks/management', ready: text('demo-tasks') },
-  templates: { address: () => '/v2/templates', ready: text('Templates'), height: 520 },
   token: { address: () => '/profile', ready: text('token') },
   admin: { address: () => '/v2/admin', ready: text('Resources') },
 };
 
 /** Where the tests keep the demo is nothing to look at. */
 async function hideFolder(page: Page, { dataFolder }: DemoPlace): Promise<void> {
-  await page.evaluate((folder) => {
+  const replace = `(() => {
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
       const node = walker.currentNode;
-      node.nodeValue = node.nodeValue!.replaceAll(folder, '/srv/service/data');
+      node.nodeValue = node.nodeValue.replaceAll(${JSON.stringify(dataFolder)}, '/srv/service/data');
     }
-  }, dataFolder);
+  })()`;
+  await page.evaluate(replace);
 }
 
 /** Smaller than PNG by far; the browser knows how. */
 async function asWebp(page: Page, png: Buffer): Promise<Buffer> {
   const drawer = await page.context().newPage();
   try {
-    const encoded = await drawer.evaluate(async (base64) => {
-      const bytes = Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0));
-      const bitmap = await createImageBitmap(new Blob([bytes]));
+    const encoded = await drawer.evaluate<string>(`(async () => {
+      const response = await fetch('data:image/png;base64,${png.toString('base64')}');
+      const bitmap = await createImageBitmap(await response.blob());
       const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
-      canvas.getContext('2d')!.drawImage(bitmap, 0, 0);
+      canvas.getContext('2d').drawImage(bitmap, 0, 0);
       const blob = await canvas.convertToBlob({ type: 'image/webp', quality: 0.82 });
-      const made = new Uint8Array(await blob.arrayBuffer());
-      return btoa(Array.from(made, (byte) => String.fromCharCode(byte)).join(''));
-    }, png.toString('base64'));
+      const bytes = new Uint8Array(await blob.arrayBuffer());
+      return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
+    })()`);
     return Buffer.from(encoded, 'base64');
   } finally {
     await drawer.close();

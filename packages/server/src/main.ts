@@ -71,7 +71,9 @@ try {
         );
       }
       if (administrator?.isNew && web !== undefined && !options.demo)
-        lines.push('New here? Sign in and press "Try with the demo plate": a plate is measured in about half a minute.');
+        lines.push(
+          'New here? Sign in and press "Try with the demo plate": a plate is measured in about half a minute.',
+        );
       console.log(`${lines.join('\n')}\nStop it with Ctrl-C.`);
       if (!options.demo) return;
       const { showDemo } = await import('./demo/index.ts');

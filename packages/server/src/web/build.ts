@@ -45,7 +45,8 @@ async function runBuilder(kind: Kind, program: string, out: string, signal?: Abo
   );
   if (code !== 0)
     throw new Error(
-      stripVTControlCharacters(output).split('error during build:').at(-1)!.trim() || `${kind.builder.package} ended with ${code}`,
+      stripVTControlCharacters(output).split('error during build:').at(-1)!.trim() ||
+        `${kind.builder.package} ended with ${code}`,
     );
 }
 

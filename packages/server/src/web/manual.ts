@@ -126,8 +126,7 @@ export function mountManual(app: FastifyInstance): Manual {
     if (status === 200 && isUnchanged(request.headers, file)) return reply.code(304).send();
     reply.type(file.type);
     if (isPacked) reply.header('content-encoding', 'gzip');
-    const content =
-      isPacked || !file.isText ? file.content : await (file.plain ??= promisify(gunzip)(file.content));
+    const content = isPacked || !file.isText ? file.content : await (file.plain ??= promisify(gunzip)(file.content));
     // of a HEAD the length alone is told
     return reply.header('content-length', content.length).send(request.method === 'HEAD' ? '' : content);
   }

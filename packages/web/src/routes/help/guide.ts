@@ -16,7 +16,10 @@ interface GuidePage {
 }
 
 const CONTENTS: { name: string; paths: string[] }[] = [
-  { name: 'Begin', paths: ['', 'getting-started', 'finding-failures', 'images-and-measurements', 'sharing', 'api-token'] },
+  {
+    name: 'Begin',
+    paths: ['', 'getting-started', 'finding-failures', 'images-and-measurements', 'sharing', 'api-token'],
+  },
   { name: 'Ideas', paths: ['concepts/projects', 'concepts/datasets', 'concepts/workflows', 'concepts/tasks'] },
   {
     name: 'Screens',
