@@ -14,7 +14,7 @@ import { gunzip, gzip } from 'node:zlib';
 
 import { entityTag, isUnchanged } from '../http/index.ts';
 
-export const MANUAL_PATH = '/manual';
+const MANUAL_PATH = '/manual';
 
 const TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
@@ -83,8 +83,8 @@ async function readOne(path: string, name: string): Promise<File> {
   };
 }
 
-/** `guide/jobs.html` is at `guide/jobs`, `guide/index.html` at `guide`. */
-const addressOf = (name: string) => name.replace(/(^|\/)index\.html$|\.html$/, '');
+/** `guide/jobs.html` is at `guide/jobs`, `guide/index.html` at `guide/`: links on a page are relative to its address. */
+const addressOf = (name: string) => name.replace(/(^|\/)index\.html$/, '$1').replace(/\.html$/, '');
 
 async function readAll(build: string): Promise<Map<string, File>> {
   const files = new Map<string, File>();
@@ -138,9 +138,11 @@ export function mountManual(app: FastifyInstance): Manual {
     if (files === 'not yet')
       return reply.code(503).headers({ 'retry-after': '5', refresh: '3' }).type('text/html').send(NOT_YET);
     if (files === 'never') return reply.code(404).type('text/html').send(NEVER);
-    const name = addressOf(path.slice(MANUAL_PATH.length + 1).replace(/\/$/, ''));
+    const name = addressOf(path.slice(MANUAL_PATH.length + 1));
     const file = files.get(name);
     if (file !== undefined) return send(request, reply, file, 200);
+    const meant = name.endsWith('/') ? name.slice(0, -1) : `${name}/`;
+    if (files.has(meant)) return reply.redirect(`${MANUAL_PATH}/${meant}`, 308);
     const lost = files.get('404');
     return lost === undefined ? reply.code(404).send({ detail: 'Not Found' }) : send(request, reply, lost, 404);
   }
