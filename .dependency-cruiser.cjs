@@ -45,7 +45,7 @@ module.exports = {
       name: 'the-mount-knows-no-domain',
       severity: 'error',
       from: { path: `^${server}/web/` },
-      to: { path: `^${server}/(?!web|settings|logging|(guard|retry)\\.ts)` },
+      to: { path: `^${server}/(?!web|http|settings|logging|(guard|retry)\\.ts)` },
     },
     {
       name: 'db-knows-no-domain',

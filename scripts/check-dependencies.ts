@@ -35,6 +35,11 @@ const FOR_DEVELOPMENT = [
     why: 'tests look at pages with it; it is used as it is and not delivered',
   },
   {
+    licence: 'CC0-1.0',
+    packages: /^@iconify-json\/simple-icons$/,
+    why: 'what builds the manual brings these icons along; none of them is used',
+  },
+  {
     licence: 'MPL-2.0',
     packages: /^lightningcss(-[\w-]+)?$/,
     why: 'a tool of the build of the web client; it is used as it is, and nothing of it is in what it makes',

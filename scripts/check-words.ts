@@ -13,7 +13,7 @@ import ts from 'typescript';
 import { PHRASES } from './words.ts';
 
 const SOURCES = ['packages/*/src/**/*.{ts,svelte,py}', 'packages/web/src/app.html'];
-const DOCUMENTS = ['docs/**/*.md', 'README.md', 'CHANGELOG.md'];
+const DOCUMENTS = ['docs/**/*.md', 'packages/*/README.md', 'README.md', 'CHANGELOG.md', 'CONTRIBUTING.md'];
 
 /** A piece of text, and where it begins in its file. */
 interface Text {

@@ -20,6 +20,7 @@ import { freePort } from '../packages/server/src/db/free-port.ts';
 import { ensureBuilt } from '../packages/server/src/web/build.ts';
 import { currentBuild } from '../packages/server/src/web/builds.ts';
 import { alone } from '../packages/server/src/web/claim.ts';
+import { CLIENT } from '../packages/server/src/web/kinds.ts';
 import { isOfClient, kept, newFolder, READY, send, start } from './support/mounted.ts';
 import { ROOT, startCommand } from './support/processes.ts';
 
@@ -87,10 +88,10 @@ describe('a build', () => {
     const first = await ensureBuilt({ folder });
     change(folder);
     const second = await ensureBuilt({ folder });
-    expect(currentBuild(folder)).toBe(second);
+    expect(currentBuild({ ...CLIENT, folder })).toBe(second);
     writeFileSync(join(folder, 'src/page.ts'), '');
     expect(await ensureBuilt({ folder })).toBe(first);
-    expect([currentBuild(folder), countOf(folder)]).toEqual([first, 2]);
+    expect([currentBuild({ ...CLIENT, folder }), countOf(folder)]).toEqual([first, 2]);
   });
 
   it('is made by one of several that start together', async () => {
@@ -116,7 +117,7 @@ describe('a build', () => {
   it('that is half made is no build, and does not stay', async () => {
     const [folder, poor] = [newPackage(viteThatWrites({ 'handler.js': 'half' }, 'process.exit(1);')), newPackage()];
     await expect(ensureBuilt({ folder })).rejects.toThrow('vite ended with 1');
-    expect(currentBuild(folder)).toBeUndefined();
+    expect(currentBuild({ ...CLIENT, folder })).toBeUndefined();
     cpSync(join(folder, 'build'), join(poor, 'build'), { recursive: true });
     await expect(ensureBuilt({ folder: poor })).rejects.toThrow('not built');
     putVite(join(folder, '../../node_modules'), BUILDS);

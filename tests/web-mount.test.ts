@@ -101,6 +101,9 @@ describe('the rule', () => {
     ['GET /redoc', false],
     ['GET /openapi.json', false],
     ['GET /metrics', false],
+    ['GET /manual', false],
+    ['GET /manual/guide/', false],
+    ['GET /manually', true],
     ['GET /%61pi/v2/project', false],
     ['GET /%61dmin/v2/impersonate/1', false],
     ['GET /api/%61dmin/v2/job', true],
@@ -138,7 +141,10 @@ describe('the rule', () => {
 
 describe('who answers', () => {
   it('the start says which address to open', () =>
-    expect(service.output()).toMatch(new RegExp(`^ {2}Open +${url}/$`, 'm')));
+    expect(service.output()).toMatch(new RegExp(`^ {2}Open +${url}/\\n {2}Manual +${url}/manual/$`, 'm')));
+
+  it('the first start says how to get to the demo', () =>
+    expect(service.output()).toMatch(/^New here\? Sign in and press "Try with the demo plate"/m));
 
   it.each<[string, string, number, string, boolean]>([
     ['GET', '/', 200, 'text/html', true],

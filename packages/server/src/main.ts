@@ -60,7 +60,7 @@ try {
       const { address, web, settings: used } = service;
       const lines = [
         `The service answers at ${address}`,
-        ...(web === undefined ? [] : [`  Open            ${web}/`]),
+        ...(web === undefined ? [] : [`  Open            ${web}/`, `  Manual          ${web}/manual/`]),
         `  API reference   ${address}/docs`,
         `  Data folder     ${used.start.SERVICE_DATA_DIR}`,
       ];
@@ -70,6 +70,10 @@ try {
           `  Password        ${administrator.password}   (shown only this once)`,
         );
       }
+      if (administrator?.isNew && web !== undefined && !options.demo)
+        lines.push(
+          'New here? Sign in and press "Try with the demo plate": a plate is measured in about half a minute.',
+        );
       console.log(`${lines.join('\n')}\nStop it with Ctrl-C.`);
       if (!options.demo) return;
       const { showDemo } = await import('./demo/index.ts');

@@ -26,8 +26,15 @@ import { loggingFor, openWorkplace, settingsLookup, type Workplace } from './wor
 
 const DEFAULT_ADMINISTRATOR = 'admin@example.org';
 
+interface FirstAdministrator {
+  email: string;
+  /** Created by this start. */
+  isNew: boolean;
+  password?: string;
+}
+
 /** Makes an empty database one to work with. Gives back a password that was made up, to be shown once. */
-async function setUp({ db, settings }: Workplace, logging: Logging): Promise<{ email: string; password?: string }> {
+async function setUp({ db, settings }: Workplace, logging: Logging): Promise<FirstAdministrator> {
   const { start, app } = settings;
   const log = logging.logger('lifespan.startup');
   for (const name of await migrate(db)) log.info(`Applied the migration ${name}`);
@@ -35,15 +42,17 @@ async function setUp({ db, settings }: Workplace, logging: Logging): Promise<{ e
   await ensureDefaultGroup(db, by, app.SERVICE_DEFAULT_GROUP_NAME);
   const email = start.SERVICE_ADMIN_EMAIL ?? DEFAULT_ADMINISTRATOR;
   let password: string | undefined;
+  let isNew = false;
   if (!(await superuserExists(db))) {
     password = start.SERVICE_ADMIN_PWD ?? randomBytes(12).toString('base64url');
     const projectDir = start.SERVICE_ADMIN_PROJECT_DIR ?? join(start.SERVICE_DATA_DIR, 'projects');
     const outcome = await createAdministrator(db, by, { email, password, projectDir }, app.SERVICE_DEFAULT_GROUP_NAME);
-    if (outcome !== 'created' || start.SERVICE_ADMIN_PWD !== null) password = undefined;
+    isNew = outcome === 'created';
+    if (!isNew || start.SERVICE_ADMIN_PWD !== null) password = undefined;
   }
   if (app.SERVICE_RUNNER_BACKEND === 'local' && (await countResources(db)) === 0)
     await createFirstResource(db, start, log);
-  return { email, ...(password === undefined ? {} : { password }) };
+  return { email, isNew, ...(password === undefined ? {} : { password }) };
 }
 
 async function createFirstResource(
@@ -164,7 +173,7 @@ export interface RunOptions {
     app: Awaited<ReturnType<typeof createService>>;
     db: Workplace['db'];
     stopping: AbortSignal;
-    administrator?: { email: string; password?: string };
+    administrator?: FirstAdministrator;
   }) => Promise<void> | void;
 }
 

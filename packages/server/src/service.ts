@@ -35,6 +35,7 @@ import {
 import { importRoutes } from './import/index.ts';
 import { localHost, passOn, type SshHosts, sshHosts } from './hosts/index.ts';
 import {
+  countSubmittedJobs,
   createStopRequests,
   JOB_WORK,
   jobControlRoutes,
@@ -228,6 +229,7 @@ function readJobs(
 ): void {
   const parts = { db: database.db, files: jobFiles, log: logging.logger('jobs') };
   jobReadRoutes(api, { ...parts, db: limited, clusters, maxListLength: settings.longestJobList });
+  app.measure('jobs_submitted', 'Jobs that wait or run.', () => countSubmittedJobs(limited));
   const events = jobEventRoutes(api, parts);
   app.addHook('preClose', () => events.close());
 }

@@ -11,6 +11,10 @@ declare global {
       /** What the home page tells once, such as the outcome of a registration. */
       notice?: string | undefined;
     }
+    /** What a press of a button takes along to the next page. No link can: it would do something by being opened. */
+    interface PageState {
+      demo?: true;
+    }
     interface Error {
       /** To tell the people who run the service; they find it in the log. */
       id?: string;

@@ -40,7 +40,7 @@ describe('addresses of pages', () => {
     const elsewhere = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
       .filter((path) => /\.(ts|svelte)$/.test(path) && path !== 'lib/route.ts')
       .filter((path) =>
-        /['"`]\/(v2|auth|profile|viewer-paths|healthcheck|help|demo|alive)\b/.test(withoutComments(path)),
+        /['"`]\/(v2|auth|profile|viewer-paths|healthcheck|help|demo|alive|manual)\b/.test(withoutComments(path)),
       );
     expect(elsewhere).toEqual([]);
   });

@@ -25,7 +25,9 @@ async function ensureProfile(service: ServiceAtWork, user: User): Promise<void> 
   const api = apiFor(service, user.id);
   const [first] = await api(accounts.listProfiles);
   if (!first) {
-    throw new DemoProblem('there is no resource to run jobs on. Create a resource with a profile (docs/operation.md).');
+    throw new DemoProblem(
+      'there is no resource to run jobs on. Create a resource with a profile (docs/operate/index.md).',
+    );
   }
   await api(accounts.updateUser, { params: { user_id: user.id }, body: { profile_id: first.id } });
 }

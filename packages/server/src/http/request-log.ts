@@ -1,15 +1,18 @@
 /** What is written and counted about requests: the access log, slow requests, and numbers for Prometheus. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 import type { Logging } from '../logging/index.ts';
 
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const NUMBERS_KEPT_MS = 1000;
+/** Who watches the service wants the other numbers above all when one of them does not come. */
+const LONGEST_ASKED_MS = 2000;
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Adds a number to those for Prometheus; it is asked for when they are. */
+    /** Adds a number to those for Prometheus; it is asked for when they are. One that cannot be had is not a number. */
     measure(name: string, help: string, ask: () => Promise<number>): void;
   }
   interface FastifyRequest {
@@ -55,8 +58,14 @@ export function logRequests(app: FastifyInstance, options: { logging: Logging; l
   });
 
   app.decorate('measure', (name, help, ask) => {
+    // one question at a time, however often the numbers are read
+    let asked: Promise<number> | undefined;
+    const answer = () =>
+      (asked ??= ask()
+        .catch(() => NaN)
+        .finally(() => (asked = undefined)));
     const collect = async function (this: Gauge) {
-      this.set(await ask());
+      this.set(await Promise.race([answer(), sleep(LONGEST_ASKED_MS, NaN, { ref: false })]));
     };
     registry.registerMetric(new Gauge({ name, help, registers: [], collect }));
   });

@@ -142,7 +142,7 @@ export const packageIndex: Read<string | null> = (written, name) => {
 
 /** First parts of addresses that the API or the client has. */
 const TAKEN = ['api', 'auth', 'admin', 'docs', 'redoc', 'openapi.json', 'metrics', '_app', 'v2', 'alive', 'demo'];
-const TAKEN_BY_PAGES = ['healthcheck', 'help', 'profile', 'viewer-paths', 'favicon.ico'];
+const TAKEN_BY_PAGES = ['healthcheck', 'help', 'manual', 'profile', 'viewer-paths', 'favicon.ico'];
 const BASE_PATH = /^\/?[\w.~-]+(\/[\w.~-]+)*\/?$/;
 
 /** Where a part of the service answers, `/data/`; `none` where it is switched off; null when nobody said. */

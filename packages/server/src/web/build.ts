@@ -1,5 +1,5 @@
 /**
- * Builds the web client when there is no build of what its sources are now; one process does it, others that want the same
+ * Builds the web client, or the manual, when there is no build of what its sources are now; one process does it, others that want the same
  * wait for it. Where there is nothing to build it with, as in an installation without development dependencies, the current
  * build is good enough, whatever it was made from.
  */
@@ -12,15 +12,15 @@ import { stripVTControlCharacters } from 'node:util';
 import { guarded, ignored } from '../guard.ts';
 import { buildNamed, buildsFolder, currentBuild, hashOf, makeCurrent, publish, tidy, UNFINISHED } from './builds.ts';
 import { alone } from './claim.ts';
-
-export const WEB = join(import.meta.dirname, '../../../web');
+import { CLIENT, type Kind } from './kinds.ts';
 
 const LONGEST_BUILD_MS = 10 * 60_000;
 
-/** Vite, if it is installed. */
-function builder(folder: string): string | undefined {
+/** The program that builds, if it is installed. */
+function programOf({ folder, builder }: Kind): string | undefined {
   try {
-    return join(dirname(createRequire(join(folder, 'package.json')).resolve('vite/package.json')), 'bin/vite.js');
+    const manifest = createRequire(join(folder, 'package.json')).resolve(`${builder.package}/package.json`);
+    return join(dirname(manifest), builder.program);
   } catch {
     return undefined;
   }
@@ -29,9 +29,9 @@ function builder(folder: string): string | undefined {
 /** Of what the build says; its errors come last. */
 const LONGEST_OUTPUT = 100_000;
 
-async function runVite(vite: string, folder: string, out: string, signal?: AbortSignal): Promise<void> {
-  const child = spawn(process.execPath, [vite, 'build', '--logLevel', 'warn'], {
-    cwd: folder,
+async function runBuilder(kind: Kind, program: string, out: string, signal?: AbortSignal): Promise<void> {
+  const child = spawn(process.execPath, [program, ...kind.builder.args(out)], {
+    cwd: kind.folder,
     stdio: ['ignore', 'pipe', 'pipe'],
     // with another value, as in tests, it would be a build for development
     env: { ...process.env, NODE_ENV: 'production', WEB_BUILD_FOLDER: out },
@@ -45,30 +45,31 @@ async function runVite(vite: string, folder: string, out: string, signal?: Abort
   );
   if (code !== 0)
     throw new Error(
-      stripVTControlCharacters(output).split('error during build:').at(-1)!.trim() || `vite ended with ${code}`,
+      stripVTControlCharacters(output).split('error during build:').at(-1)!.trim() ||
+        `${kind.builder.package} ended with ${code}`,
     );
 }
 
-async function build(folder: string, vite: string, signal?: AbortSignal): Promise<string> {
-  const hash = hashOf(folder);
-  const ready = buildNamed(folder, hash);
+async function build(kind: Kind, program: string, signal?: AbortSignal): Promise<string> {
+  const hash = hashOf(kind);
+  const ready = buildNamed(kind, hash);
   if (ready !== undefined) return ready;
-  const before = currentBuild(folder);
+  const before = currentBuild(kind);
   const unfinished = hash + UNFINISHED;
-  await runVite(vite, folder, join(buildsFolder(folder), unfinished), signal);
+  await runBuilder(kind, program, join(buildsFolder(kind), unfinished), signal);
   // when something was changed meanwhile, nobody knows what is in it: good for now, but never found again by its name
-  const steady = hashOf(folder) === hash;
-  const made = publish(folder, unfinished, steady ? hash : `${hash}-${Date.now().toString(36)}`);
-  makeCurrent(folder, made);
+  const steady = hashOf(kind) === hash;
+  const made = publish(kind, unfinished, steady ? hash : `${hash}-${Date.now().toString(36)}`);
+  makeCurrent(kind, made);
   // the one before may be in use where its user may not write a mark into it
-  tidy(folder, [made, before]);
+  tidy(kind, [made, before]);
   return made;
 }
 
 /** Whoever may only read the checkout starts by name what it starts. */
-function tryToMakeCurrent(folder: string, made: string): string {
+function tryToMakeCurrent(kind: Kind, made: string): string {
   try {
-    makeCurrent(folder, made);
+    makeCurrent(kind, made);
   } catch {
     // still a build that can be used
   }
@@ -76,7 +77,9 @@ function tryToMakeCurrent(folder: string, made: string): string {
 }
 
 export interface BuildOptions {
-  /** The package of the client. */
+  /** The web client, unless another kind is given. */
+  kind?: Kind;
+  /** Another folder than that of the kind. */
   folder?: string;
   /** Told before a build, which takes its time. */
   onBuild?: () => void;
@@ -84,17 +87,19 @@ export interface BuildOptions {
 }
 
 /** Gives back the folder of a build that can be used. Throws when there is none. */
-export async function ensureBuilt({ folder = WEB, onBuild, signal }: BuildOptions = {}): Promise<string> {
-  if (!existsSync(join(folder, 'package.json'))) throw new Error(`it is not in ${folder}`);
-  const ready = buildNamed(folder, hashOf(folder));
-  if (ready !== undefined) return tryToMakeCurrent(folder, ready);
-  const vite = builder(folder);
-  if (vite === undefined) {
-    const current = currentBuild(folder);
+export async function ensureBuilt({ folder, onBuild, signal, ...options }: BuildOptions = {}): Promise<string> {
+  const { kind: given = CLIENT } = options;
+  const kind = folder === undefined ? given : { ...given, folder };
+  if (!existsSync(join(kind.folder, kind.source))) throw new Error(`it is not in ${kind.folder}`);
+  const ready = buildNamed(kind, hashOf(kind));
+  if (ready !== undefined) return tryToMakeCurrent(kind, ready);
+  const program = programOf(kind);
+  if (program === undefined) {
+    const current = currentBuild(kind);
     if (current === undefined) throw new Error('it is not built, and what builds it is not installed');
     return current;
   }
   onBuild?.();
-  const lock = { file: join(folder, '.svelte-kit/build.lock'), longestMs: LONGEST_BUILD_MS };
-  return alone(lock, () => build(folder, vite, signal), signal);
+  const lock = { file: join(kind.folder, kind.lock), longestMs: LONGEST_BUILD_MS };
+  return alone(lock, () => build(kind, program, signal), signal);
 }

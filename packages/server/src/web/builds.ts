@@ -1,31 +1,24 @@
 /**
- * Where the builds of the web client are: each in a folder of its own, packages/web/build/<hash of what it is made from>.
- * A folder is there when it is complete, and stays as it is, so a running service keeps the pages it started with whatever
- * is built beside them. `build/package.json` names the current one, for `node packages/web/build`.
+ * Where the builds of the web client and of the manual are: each in a folder of its own, for the client
+ * packages/web/build/<hash of what it is made from>. A folder is there when it is complete, and stays as it is, so a running
+ * service keeps the pages it started with whatever is built beside them. `build/package.json` names the current one, for
+ * `node packages/web/build`.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 import { isLeft } from './claim.ts';
+import type { Kind } from './kinds.ts';
 
-const SOURCES = [
-  'src/**',
-  '*.{ts,json}',
-  '../contract/src/**',
-  '../demo-tasks/**/*.{py,json,toml}',
-  '../../docs/guide/**',
-  // other libraries, another build
-  '../../package-lock.json',
-];
 const NAME = /^[0-9a-f]{16}(-\w+)?$/;
 export const UNFINISHED = '.part';
 
-export const buildsFolder = (folder: string) => join(folder, 'build');
+export const buildsFolder = ({ folder }: Kind) => join(folder, 'build');
 
-export function hashOf(folder: string): string {
+export function hashOf({ folder, sources }: Kind): string {
   const hash = createHash('sha256');
-  for (const file of globSync(SOURCES, { cwd: folder }).sort()) {
+  for (const file of globSync([...sources], { cwd: folder }).sort()) {
     const path = join(folder, file);
     if (!statSync(path).isFile()) continue;
     const content = readFileSync(path);
@@ -35,32 +28,32 @@ export function hashOf(folder: string): string {
 }
 
 /** The folder of this name, if it is there. */
-export function buildNamed(folder: string, name: string): string | undefined {
-  const build = join(buildsFolder(folder), name);
-  return existsSync(join(build, 'handler.js')) ? build : undefined;
+export function buildNamed(kind: Kind, name: string): string | undefined {
+  const build = join(buildsFolder(kind), name);
+  return existsSync(join(build, kind.sign)) ? build : undefined;
 }
 
 /** The build that was wanted last, whatever it was made from. */
-export function currentBuild(folder: string): string | undefined {
+export function currentBuild(kind: Kind): string | undefined {
   try {
-    const { main } = JSON.parse(readFileSync(join(buildsFolder(folder), 'package.json'), 'utf8')) as { main: string };
-    return buildNamed(folder, dirname(main));
+    const { main } = JSON.parse(readFileSync(join(buildsFolder(kind), 'package.json'), 'utf8')) as { main: string };
+    return buildNamed(kind, dirname(main));
   } catch {
     return undefined;
   }
 }
 
-export function makeCurrent(folder: string, build: string): void {
-  if (currentBuild(folder) === build) return;
-  const pointer = join(buildsFolder(folder), 'package.json');
-  writeFileSync(pointer + UNFINISHED, JSON.stringify({ type: 'module', main: `./${basename(build)}/index.js` }));
+export function makeCurrent(kind: Kind, build: string): void {
+  if (currentBuild(kind) === build) return;
+  const pointer = join(buildsFolder(kind), 'package.json');
+  writeFileSync(pointer + UNFINISHED, JSON.stringify({ type: 'module', main: `./${basename(build)}/${kind.entry}` }));
   renameSync(pointer + UNFINISHED, pointer);
 }
 
 /** Makes what is complete a build. */
-export function publish(folder: string, unfinished: string, name: string): string {
-  const build = join(buildsFolder(folder), name);
-  renameSync(join(buildsFolder(folder), unfinished), build);
+export function publish(kind: Kind, unfinished: string, name: string): string {
+  const build = join(buildsFolder(kind), name);
+  renameSync(join(buildsFolder(kind), unfinished), build);
   return build;
 }
 
@@ -73,8 +66,8 @@ function isUsed(build: string): boolean {
 }
 
 /** Removes what was left unfinished, and builds that nobody uses. To be called while nobody else builds. */
-export function tidy(folder: string, keep: (string | undefined)[]): void {
-  const builds = buildsFolder(folder);
+export function tidy(kind: Kind, keep: (string | undefined)[]): void {
+  const builds = buildsFolder(kind);
   const kept = keep.map((build) => build && basename(build));
   for (const name of readdirSync(builds)) {
     const isOld = NAME.test(name) && !kept.includes(name) && !isUsed(join(builds, name));

@@ -1,10 +1,12 @@
-/** The web client as a part of the service: built when it has to be, loaded, and on the port of the API. */
+/** The web client and the manual as parts of the service: built when they have to be, loaded, and on the port of the API. */
 import type { FastifyInstance } from 'fastify';
 
-import type { Logging } from '../logging/index.ts';
+import type { Logger, Logging } from '../logging/index.ts';
 import { type Settings, SettingsError } from '../settings/index.ts';
-import { ensureBuilt, WEB } from './build.ts';
+import { ensureBuilt } from './build.ts';
 import { currentBuild } from './builds.ts';
+import { CLIENT, type Kind, MANUAL } from './kinds.ts';
+import { type Manual, mountManual } from './manual.ts';
 import { mountWeb } from './mount.ts';
 import { clientVariables } from './variables.ts';
 
@@ -22,8 +24,6 @@ export interface Web {
   open(address: string, stopping: AbortSignal): Promise<string | undefined>;
 }
 
-const EARLIER = 'Its earlier build is used. Repair it with "npm ci && npm run build:web" and start again.';
-
 const LONGEST_REASON = 400;
 const sentence = (text: string) =>
   text
@@ -33,29 +33,48 @@ const sentence = (text: string) =>
     .replace(/\.?$/, '.');
 
 /** An earlier build is better than none. */
-async function usableBuild(stopping: AbortSignal): Promise<string> {
-  const onBuild = () => console.log('Building the web client, once, about half a minute. The API answers already.');
+async function usableBuild(kind: Kind, stopping: AbortSignal, onBuild: () => void): Promise<string> {
   try {
-    return await ensureBuilt({ onBuild, signal: stopping });
+    return await ensureBuilt({ kind, onBuild, signal: stopping });
   } catch (error) {
-    const earlier = currentBuild(WEB);
+    const earlier = currentBuild(kind);
     if (stopping.aborted || earlier === undefined) throw error;
-    console.error(`The web client could not be built: ${sentence((error as Error).message)} ${EARLIER}`);
+    console.error(
+      `The ${kind.name} could not be built: ${sentence((error as Error).message)} ` +
+        `Its earlier build is used. Repair it with "npm ci && ${kind.command}" and start again.`,
+    );
     return earlier;
+  }
+}
+
+const sayThatClientIsBuilt = () =>
+  console.log('Building the web client, once, about half a minute. The API answers already.');
+
+/** Nobody waits for the manual: until it is built, its address says so. */
+async function openManual(manual: Manual, stopping: AbortSignal, log: Logger): Promise<void> {
+  try {
+    await manual.load(await usableBuild(MANUAL, stopping, () => log.info('Building the manual')));
+  } catch (error) {
+    manual.giveUp();
+    if (!stopping.aborted) log.warning(`There is no manual: ${sentence((error as Error).message)}`);
   }
 }
 
 /** To be called before the application listens. */
 export function prepareWeb(app: FastifyInstance, { settings, logging, dataBase, lookup }: WebParts): Web {
   const log = logging.logger('web');
+  const manual = mountManual(app);
   const mount = mountWeb(app, log, dataBase === undefined ? [] : [dataBase.replace(/\/$/, '')]);
   return {
     async open(address, stopping) {
       try {
-        await mount.load(await usableBuild(stopping), clientVariables(settings, lookup, dataBase));
+        const build = await usableBuild(CLIENT, stopping, sayThatClientIsBuilt);
+        await mount.load(build, clientVariables(settings, lookup, dataBase));
+        void openManual(manual, stopping, log);
         return mount.origin() ?? address;
       } catch (error) {
         mount.giveUp();
+        manual.giveUp();
         if (stopping.aborted) return undefined;
         const { message } = error as Error;
         if (message.startsWith('The web server cannot start.'))

@@ -1,7 +1,10 @@
-/** Which part of the service answers where both are on one port: pages and files are the client's, the rest is the API. */
+/**
+ * Which part of the service answers where both are on one port: pages and files are the client's, the rest is the API's, or of
+ * what stands beside it.
+ */
 import { segmentsOf } from '@service/contract';
 
-const OF_THE_API = ['/api', '/auth', '/admin/v2', '/docs', '/redoc', '/openapi.json', '/metrics'];
+const OF_THE_API = ['/api', '/auth', '/admin/v2', '/docs', '/redoc', '/openapi.json', '/metrics', '/manual'];
 /** Forms of API addresses that only the client's own calls have. */
 const PROXIED = ['/api/admin', '/api/auth'];
 /** Pages among the addresses of the API, and what Kit asks for when it opens them. */

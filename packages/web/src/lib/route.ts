@@ -96,6 +96,9 @@ export const route = {
   admin,
 };
 
+/** Pages of the manual, which the service has beside the client: open them with `rel="external"`. */
+export const manualPage = (path = '') => `/manual/${path}`;
+
 export const endpoint = {
   alive: '/alive',
   demoPackage: '/demo/package',

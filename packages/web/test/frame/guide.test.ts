@@ -22,7 +22,7 @@ describe('the guide', () => {
   });
 
   it('lists every page once', () => {
-    expect(listed).toHaveLength(16);
+    expect(listed).toHaveLength(17);
     expect(new Set(listed).size).toBe(listed.length);
   });
 
@@ -37,6 +37,15 @@ it.each([
 ])('on %j the link %s leads to %s', (path, link, address) =>
   expect(pageLinks(`<a href="${link}">x</a>`, path)).toBe(`<a href="${address}">x</a>`),
 );
+
+it.each([
+  ['api-token', '../python.md', '/manual/python'],
+  ['reference/jobs', '../../operate/index.md#jobs', '/manual/operate#jobs'],
+])('on %j the link %s leads to %s of the manual, and nowhere without one', (path, link, address) => {
+  const html = `<a href="${link}">x</a>`;
+  expect(pageLinks(html, path, true)).toBe(`<a href="${address}">x</a>`);
+  expect(pageLinks(html, path, false)).toBe('x');
+});
 
 it('a screen begins with the summary of its idea', () => {
   const idea = '# Projects\n\nA project is a place.\nIt holds data.\n\n## More\n';

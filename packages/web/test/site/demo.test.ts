@@ -56,3 +56,30 @@ test('an installation that fails is shown with its log, and nothing is left behi
   expect(await good(anna.client.get('/api/v2/project/'))).toEqual([]);
   await page.getByRole('button', { name: 'Try again' }).waitFor();
 });
+
+test.each([
+  ['jobs', '/v2/jobs', 'No jobs yet'],
+  ['datasets', '/v2/datasets', 'No datasets yet'],
+])('an empty list of %s leads to the demo in one click', async (name, path, title) => {
+  const anna = await person({ name: 'anna' });
+  const page = await anna.open(path);
+  await page.getByRole('heading', { name: title }).waitFor();
+  await looksWell(page, `empty-${name}`);
+  // far enough to see that it begins
+  await page.route('**/demo/workflow', (route) => route.abort());
+  await page.getByRole('button', { name: 'Try with the demo plate' }).click();
+  await page.getByRole('dialog', { name: 'The demo plate' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe('/v2/projects');
+  expect(await good(anna.client.get('/api/v2/project/'))).toEqual([]);
+  // opened again, the address alone begins nothing
+  await page.reload();
+  await page.getByRole('heading', { name: 'You have no projects yet' }).waitFor();
+  expect(await page.getByRole('dialog').count()).toBe(0);
+});
+
+test('somebody new is offered the demo beside a project of their own', async () => {
+  const anna = await person({ name: 'anna' });
+  const page = await anna.open('/v2/projects');
+  await page.getByText('The demo needs no images').waitFor();
+  await looksWell(page, 'first-page');
+});

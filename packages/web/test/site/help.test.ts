@@ -36,6 +36,10 @@ test('the guide can be read without signing in, with its own navigation', async 
   await page.getByRole('heading', { level: 1, name: 'Your first hour' }).waitFor();
   expect(await contents.getByRole('link', { name: 'Your first hour' }).getAttribute('aria-current')).toBe('page');
   await looksWell(page, 'guide');
+  const manual = contents.getByRole('link', { name: 'Manual' });
+  expect(await manual.getAttribute('href')).toBe('/manual/');
+  // it is being built when nobody has wanted it before
+  expect([200, 503]).toContain((await page.request.get('/manual/')).status());
 });
 
 test('the page for frames has no frame of its own', async () => {

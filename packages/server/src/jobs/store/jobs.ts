@@ -221,3 +221,13 @@ export async function recentJobs(db: Executor, minutes: number): Promise<RecentJ
     order by array_position(array['submitted', 'done', 'failed'], status), start_timestamp desc`.execute(db);
   return rows;
 }
+
+/** Jobs that wait or run, by the index of those. */
+export async function countSubmittedJobs(db: Database): Promise<number> {
+  const { count } = await db
+    .selectFrom('jobs')
+    .select(({ fn }) => fn.countAll<string>().as('count'))
+    .where('status', '=', 'submitted')
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}

@@ -1,5 +1,6 @@
 /** The user guide: `docs/guide` of this repository, made into pages when the client is built. Only the web server reads it. */
-import { route } from '#lib/route.ts';
+import { manualPage, route } from '#lib/route.ts';
+import { service } from '#lib/server/mounted.ts';
 import { safeHtmlOfMarkdown } from '#lib/server/operator-html.ts';
 
 const FILES = import.meta.glob<string>('../../../../../docs/guide/**/*.md', {
@@ -15,7 +16,10 @@ interface GuidePage {
 }
 
 const CONTENTS: { name: string; paths: string[] }[] = [
-  { name: 'Begin', paths: ['', 'getting-started', 'finding-failures', 'sharing', 'api-token'] },
+  {
+    name: 'Begin',
+    paths: ['', 'getting-started', 'finding-failures', 'images-and-measurements', 'sharing', 'api-token'],
+  },
   { name: 'Ideas', paths: ['concepts/projects', 'concepts/datasets', 'concepts/workflows', 'concepts/tasks'] },
   {
     name: 'Screens',
@@ -34,14 +38,24 @@ const CONTENTS: { name: string; paths: string[] }[] = [
 /** `…/docs/guide/reference/jobs.md` is `reference/jobs`, `…/docs/guide/index.md` is the beginning. */
 const pathOf = (file: string) => file.replace(/^.*\/docs\/guide\//, '').replace(/(^|\/)index\.md$|\.md$/, '');
 
-/** Links between files of the guide, as links between its pages. */
-export function pageLinks(html: string, path: string): string {
-  return html.replace(/href="(?![a-z]+:|\/|#)([^"#]*\.md)(#[^"]*)?"/g, (_, target: string, part = '') => {
-    const { pathname } = new URL(target, `http://guide/${path === '' ? 'index' : path}`);
-    const page = pathOf(`/docs/guide${pathname}`);
-    return `href="${route.helpPage(page)}${part as string}"`;
+const LINK = /<a href="(?![a-z]+:|\/|#)([^"#]*\.md)(#[^"]*)?"([^>]*)>([^]*?)<\/a>/g;
+
+/**
+ * Links between files of the guide, as links between its pages. What is outside of it is in the manual, which is there when the
+ * client is a part of the service.
+ */
+export function pageLinks(html: string, path: string, hasManual = service !== undefined): string {
+  return html.replace(LINK, (_, target: string, part: string | undefined, more: string, words: string) => {
+    const { pathname } = new URL(target, `http://docs/guide/${path === '' ? 'index' : path}`);
+    const [, inGuide] = /^\/guide(\/.*)$/.exec(pathname) ?? [];
+    if (inGuide === undefined && !hasManual) return words;
+    const page = pathOf(`/docs/guide${inGuide ?? pathname}`);
+    return `<a href="${inGuide === undefined ? manualPage(page) : route.helpPage(page)}${part ?? ''}"${more}>${words}</a>`;
   });
 }
+
+/** Who reads it has the screen before them. */
+const withoutPictures = (html: string) => html.replace(/<p>\s*<img[^>]*>\s*<\/p>|<img[^>]*>/g, '');
 
 /** A page about a screen begins with what the page about the idea begins with. */
 const SUMMARY = /^<!-- summary of (\S+) -->$/m;
@@ -55,7 +69,7 @@ export function withSummary(text: string, find: (path: string) => string | undef
 
 function pageOf(path: string, text: string): GuidePage {
   const [, title = 'User guide', rest = text] = /^# (.+)\n([\s\S]*)$/.exec(text.trimStart()) ?? [];
-  return { title, html: pageLinks(safeHtmlOfMarkdown(rest), path) };
+  return { title, html: pageLinks(withoutPictures(safeHtmlOfMarkdown(rest)), path) };
 }
 
 const TEXTS = new Map(Object.entries(FILES).map(([file, text]) => [pathOf(file), text]));
@@ -68,6 +82,9 @@ const PAGES = new Map(
     ),
   ]),
 );
+
+/** Where everything else is explained, if the service has it. */
+export const manualAddress = (): string | undefined => (service === undefined ? undefined : manualPage());
 
 export const guidePage = (path: string): GuidePage | undefined => PAGES.get(path.replace(/\/$/, ''));
 
