@@ -10,6 +10,7 @@ import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
 import { guarded, ignored } from '../guard.ts';
+import { RELEASE } from '../version.ts';
 import { buildNamed, buildsFolder, currentBuild, hashOf, makeCurrent, publish, tidy, UNFINISHED } from './builds.ts';
 import { alone } from './claim.ts';
 
@@ -75,6 +76,12 @@ function tryToMakeCurrent(folder: string, made: string): string {
   return made;
 }
 
+function theBuild(folder: string, otherwise: string): string {
+  const current = currentBuild(folder);
+  if (current === undefined) throw new Error(otherwise);
+  return current;
+}
+
 export interface BuildOptions {
   /** The package of the client. */
   folder?: string;
@@ -86,13 +93,12 @@ export interface BuildOptions {
 /** Gives back the folder of a build that can be used. Throws when there is none. */
 export async function ensureBuilt({ folder = WEB, onBuild, signal }: BuildOptions = {}): Promise<string> {
   if (!existsSync(join(folder, 'package.json'))) throw new Error(`it is not in ${folder}`);
+  if (RELEASE) return theBuild(folder, 'it is not in this release');
   const ready = buildNamed(folder, hashOf(folder));
   if (ready !== undefined) return tryToMakeCurrent(folder, ready);
   const vite = builder(folder);
   if (vite === undefined) {
-    const current = currentBuild(folder);
-    if (current === undefined) throw new Error('it is not built, and what builds it is not installed');
-    return current;
+    return theBuild(folder, 'it is not built, and what builds it is not installed');
   }
   onBuild?.();
   const lock = { file: join(folder, '.svelte-kit/build.lock'), longestMs: LONGEST_BUILD_MS };

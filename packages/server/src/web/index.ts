@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 
 import type { Logging } from '../logging/index.ts';
 import { type Settings, SettingsError } from '../settings/index.ts';
+import { RELEASE } from '../version.ts';
 import { ensureBuilt, WEB } from './build.ts';
 import { currentBuild } from './builds.ts';
 import { mountWeb } from './mount.ts';
@@ -22,7 +23,8 @@ export interface Web {
   open(address: string, stopping: AbortSignal): Promise<string | undefined>;
 }
 
-const EARLIER = 'Its earlier build is used. Repair it with "npm ci && npm run build:web" and start again.';
+const REPAIR = RELEASE ? 'Unpack the release again' : 'Repair it with "npm ci && npm run build:web"';
+const EARLIER = `Its earlier build is used. ${REPAIR} and start again.`;
 
 const LONGEST_REASON = 400;
 const sentence = (text: string) =>
@@ -62,7 +64,7 @@ export function prepareWeb(app: FastifyInstance, { settings, logging, dataBase, 
           throw new SettingsError(message, { of: 'web', cause: error });
         console.error(
           `The web client could not be started: ${sentence(message)} The API works without it. ` +
-            'Repair it with "npm ci && npm run build:web" and start again, or start with --no-web.',
+            `${REPAIR} and start again, or start with --no-web.`,
         );
         return undefined;
       }
