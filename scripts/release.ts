@@ -107,6 +107,8 @@ const { values } = parseArgs({
     platform: { type: 'string', default: PLATFORM },
     /** For a release between two versions, such as one of every night. */
     version: { type: 'string', default: readJson<Manifest>(join(ROOT, 'package.json')).version },
+    /** Of the compression: 1 is quick, 9 is small. */
+    level: { type: 'string', default: '6' },
   },
 });
 if (!PLATFORMS.includes(values.platform)) {
@@ -126,7 +128,7 @@ const unpacked = sizeOf(folder);
 run(
   'tar',
   '--create',
-  '--gzip',
+  `--use-compress-program=gzip -${values.level}`,
   '--owner=0',
   '--group=0',
   '--numeric-owner',

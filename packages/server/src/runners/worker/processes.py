@@ -246,9 +246,11 @@ def become_subreaper() -> bool:
 
 def keep_descriptors_from_children() -> None:
     """What the worker was started with is not for its units."""
-    for name in os.listdir("/proc/self/fd" if HAS_PROC else "/dev/fd"):
-        if int(name) > 2:
+    # Elsewhere nobody has many when it starts.
+    descriptors = map(int, os.listdir("/proc/self/fd")) if HAS_PROC else range(1024)
+    for descriptor in descriptors:
+        if descriptor > 2:
             try:
-                os.set_inheritable(int(name), False)
-            except OSError:  # the listing's own
+                os.set_inheritable(descriptor, False)
+            except OSError:  # the listing's own, or none
                 pass
