@@ -46,11 +46,9 @@ function commit(): string | undefined {
 
 /** A package of ours as it is installed: its version, and exports that name JavaScript. */
 function writeManifest(name: string, to: string, version: string): void {
-  const {
-    devDependencies: _,
-    scripts: __,
-    ...manifest
-  } = readJson<Manifest>(join(ROOT, 'packages', name, 'package.json'));
+  const manifest = readJson<Manifest>(join(ROOT, 'packages', name, 'package.json'));
+  delete manifest['devDependencies'];
+  delete manifest['scripts'];
   const exported = Object.entries(manifest.exports ?? {}).map(([key, file]) => [key, file.replace(/\.ts$/, '.js')]);
   const written = {
     ...manifest,

@@ -33,10 +33,6 @@ const command = new Command(RELEASE ? 'service' : 'npm start --')
   .option('--no-web', 'the API alone, without the web client (SERVICE_WEB_CLIENT, default true)')
   .option('--demo', 'make a project with workflows that have run, to look at')
   .addOption(new Option('-V, --version', 'print the version and end'))
-  .on('option:version', () => {
-    console.log(fullVersion());
-    process.exit(0);
-  })
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
   .parse();
 
@@ -49,9 +45,14 @@ interface Options {
   adminProjectDir?: string;
   web: boolean;
   demo?: true;
+  version?: true;
 }
 
 const options = command.opts<Options>();
+if (options.version) {
+  console.log(fullVersion());
+  process.exit(0);
+}
 
 try {
   const settings = loadSettings({
