@@ -2,7 +2,7 @@
 const server = 'packages/server/src';
 const domains = ['accounts', 'projects', 'tasks', 'jobs', 'data', 'pictures', 'tables', 'overview'];
 
-// guard.ts and retry.ts stand below all rooms
+// guard.ts, retry.ts, processes.ts, program.ts and version.ts stand below all rooms
 module.exports = {
   forbidden: [
     { name: 'no-circles', severity: 'error', from: {}, to: { circular: true } },
@@ -45,13 +45,13 @@ module.exports = {
       name: 'the-mount-knows-no-domain',
       severity: 'error',
       from: { path: `^${server}/web/` },
-      to: { path: `^${server}/(?!web|http|settings|logging|(guard|retry)\\.ts)` },
+      to: { path: `^${server}/(?!web|http|settings|logging|(guard|retry|version)\\.ts)` },
     },
     {
       name: 'db-knows-no-domain',
       severity: 'error',
       from: { path: `^${server}/db` },
-      to: { path: `^${server}/(?!db|(guard|retry)\\.ts)` },
+      to: { path: `^${server}/(?!db|(guard|retry|processes)\\.ts)` },
     },
     {
       name: 'http-knows-no-domain',
@@ -63,7 +63,7 @@ module.exports = {
       name: 'settings-and-logging-stand-alone',
       severity: 'error',
       from: { path: `^${server}/(settings|logging)/` },
-      to: { path: `^${server}/(?!settings|logging)` },
+      to: { path: `^${server}/(?!settings|logging|version\\.ts)` },
     },
     {
       name: 'the-engine-is-pure',
@@ -76,7 +76,7 @@ module.exports = {
       name: 'hosts-know-nobody',
       severity: 'error',
       from: { path: `^${server}/hosts` },
-      to: { path: `^${server}/(?!hosts|(guard|retry)\\.ts)` },
+      to: { path: `^${server}/(?!hosts|(guard|retry|processes)\\.ts)` },
     },
     {
       name: 'the-slurm-client-knows-hosts-and-rules',
@@ -96,7 +96,7 @@ module.exports = {
       name: 'runners-know-slurm-hosts-and-rules',
       severity: 'error',
       from: { path: `^${server}/runners` },
-      to: { path: `^${server}/(?!runners|slurm/|hosts|engine|(guard|retry)\\.ts)` },
+      to: { path: `^${server}/(?!runners|slurm/|hosts|engine|(guard|retry|processes)\\.ts)` },
     },
     {
       name: 'the-queue-knows-no-domain',
@@ -115,7 +115,7 @@ module.exports = {
       name: 'folders-know-nobody',
       severity: 'error',
       from: { path: `^${server}/folders` },
-      to: { path: `^${server}/(?!folders)` },
+      to: { path: `^${server}/(?!folders|processes\\.ts)` },
     },
     {
       name: 'drawing-is-pure',
@@ -150,7 +150,7 @@ module.exports = {
       comment: 'Processes that read files for people, whatever they make of them; inside them there is no HTTP either.',
       severity: 'error',
       from: { path: `^${server}/studio/` },
-      to: { path: `^${server}/(?!studio/|zarr/|folders/|http/|logging/|(guard|retry)\\.ts)` },
+      to: { path: `^${server}/(?!studio/|zarr/|folders/|http/|logging/|(guard|retry|processes)\\.ts)` },
     },
     {
       name: 'inside-a-studio-there-are-files-only',

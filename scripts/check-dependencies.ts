@@ -5,6 +5,7 @@
  *   comes from, so that the registry stays the choice of the machine.
  * - Scripts that packages run when they are installed are allowed or denied one by one (`allowScripts`), by name.
  * - Licences go together with ours.
+ * - What a package needs on other systems is in the lock file too, so that one installs the same everywhere.
  *
  * Reads the folder that it is given, else the one it is run in. No network.
  */
@@ -57,6 +58,7 @@ interface Locked {
   dev?: true;
   hasInstallScript?: true;
   license?: string;
+  optionalDependencies?: Record<string, string>;
 }
 
 interface Manifest {
@@ -127,6 +129,13 @@ function allowScriptsProblems(allowed: Record<string, unknown>, withScripts: Set
   ];
 }
 
+/** npm leaves such a package out without a word when its version is nowhere to be had; on that system nothing would start. */
+function missingOptional(path: string, { optionalDependencies = {} }: Locked, all: Record<string, Locked>): string[] {
+  const places = (name: string) => [`${path}/node_modules/${name}`, `node_modules/${name}`];
+  const missing = Object.keys(optionalDependencies).filter((name) => !places(name).some((place) => all[place]));
+  return missing.map((name) => `${path || 'package.json'} needs ${name} on some systems, which the lock file lacks`);
+}
+
 function problemsOf(folder: string): string[] {
   const lock = readJson(join(folder, 'package-lock.json')) as { packages: Record<string, Locked> };
   const manifest = readJson(join(folder, 'package.json')) as Manifest;
@@ -134,6 +143,7 @@ function problemsOf(folder: string): string[] {
   const withScripts = new Set<string>();
   for (const [path, locked] of Object.entries(lock.packages)) {
     if (locked.link) continue;
+    problems.push(...missingOptional(path, locked, lock.packages));
     if (!path.includes('node_modules/')) {
       if (locked.license !== OURS)
         problems.push(`${path || 'package.json'} must be under ${OURS} in the lock file too`);

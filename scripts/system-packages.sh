@@ -6,6 +6,8 @@ set -euo pipefail
 needed=()
 ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || needed+=(postgresql)
 command -v git >/dev/null || needed+=(git)
+command -v rsync >/dev/null || needed+=(rsync)
+command -v ps >/dev/null || needed+=(procps)
 command -v chromium-headless-shell >/dev/null || needed+=(chromium-headless-shell fonts-liberation)
 command -v openssl >/dev/null || needed+=(openssl)
 python3 -c 'import ensurepip, venv' 2>/dev/null || needed+=(python3-venv)

@@ -63,6 +63,11 @@ describe('the check of dependencies', () => {
       (files) => (locked(files, 'zod')['resolved'] = 'https://example.org/zod.tgz'),
       /^zod .*example\.org/,
     ],
+    [
+      'a package that another system needs and nobody locked',
+      ({ lock }) => delete lock.packages['node_modules/@node-rs/bcrypt-linux-arm64-gnu'],
+      /bcrypt needs @node-rs\/bcrypt-linux-arm64-gnu on some systems/,
+    ],
     ['a new install script', (files) => add(files, { hasInstallScript: true }), /^new has an install script/],
     [
       'an install script deep in the tree',

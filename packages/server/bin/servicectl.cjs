@@ -1,2 +1,2 @@
 #!/usr/bin/env node
-require('./launch.cjs')(__filename, 'src/cli/main.ts', process.argv[2] === 'start');
+require('./launch.cjs')(__filename, 'src/cli/main', process.argv[2] === 'start');

@@ -1,2 +1,2 @@
 #!/usr/bin/env node
-require('./launch.cjs')(__filename, 'src/main.ts', true);
+require('./launch.cjs')(__filename, 'src/main', true);

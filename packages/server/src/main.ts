@@ -1,9 +1,10 @@
-/** `npm start`: one command that gives a service to work with. */
+/** `npm start`, and `bin/service` of a release: one command that gives a service to work with. */
 import { isOfKind } from '@service/contract/errors';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 
 import { run } from './run.ts';
 import { SettingsError } from './settings/index.ts';
+import { fullVersion, RELEASE } from './version.ts';
 import { givenPassword, loadSettings } from './workplace.ts';
 
 function portNumber(text: string): string {
@@ -11,11 +12,15 @@ function portNumber(text: string): string {
   throw new InvalidArgumentError('A port is a number from 0 to 65535.');
 }
 
-const command = new Command('npm start --')
+const command = new Command(RELEASE ? 'service' : 'npm start --')
   .description('Starts the service. Without options it works at once, with a database of its own in the data folder.')
   .option('-p, --port <number>', 'port to listen on (SERVICE_PORT, default 8000)', portNumber)
   .option('--host <address>', 'address to listen on (SERVICE_HOST, default 127.0.0.1)')
-  .option('--data-dir <folder>', 'folder for everything the service keeps (SERVICE_DATA_DIR, default ./data)')
+  .option(
+    '--data-dir <folder>',
+    'folder for everything the service keeps (SERVICE_DATA_DIR, default ' +
+      (RELEASE ? 'data, beside the folder of the release)' : './data)'),
+  )
   .option('--admin-email <address>', 'first administrator (SERVICE_ADMIN_EMAIL, default admin@example.org)')
   .option(
     '--admin-pwd <password>',
@@ -27,6 +32,7 @@ const command = new Command('npm start --')
   )
   .option('--no-web', 'the API alone, without the web client (SERVICE_WEB_CLIENT, default true)')
   .option('--demo', 'make a project with workflows that have run, to look at')
+  .addOption(new Option('-V, --version', 'print the version and end'))
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
   .parse();
 
@@ -39,9 +45,14 @@ interface Options {
   adminProjectDir?: string;
   web: boolean;
   demo?: true;
+  version?: true;
 }
 
 const options = command.opts<Options>();
+if (options.version) {
+  console.log(fullVersion());
+  process.exit(0);
+}
 
 try {
   const settings = loadSettings({

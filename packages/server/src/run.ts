@@ -20,7 +20,7 @@ import { guarded, ignored } from './guard.ts';
 import { type Logging } from './logging/index.ts';
 import { createService, dataBase } from './service.ts';
 import { maskedSettings, type Settings, SettingsError } from './settings/index.ts';
-import { VERSION } from './version.ts';
+import { fullVersion, RELEASE, VERSION } from './version.ts';
 import { prepareWeb } from './web/index.ts';
 import { loggingFor, openWorkplace, settingsLookup, type Workplace } from './workplace.ts';
 
@@ -82,7 +82,7 @@ async function requireCurrentSchema({ db }: Workplace): Promise<void> {
 
 function logSettings(settings: Settings, logging: Logging): void {
   const log = logging.logger('lifespan.startup');
-  log.info(`Service ${VERSION} starts`);
+  log.info(`Service ${RELEASE ? fullVersion() : VERSION} starts`);
   if (!log.enabled('debug')) return;
   for (const group of Object.values(maskedSettings(settings))) {
     for (const [name, value] of Object.entries(group)) log.debug(`${name}=${JSON.stringify(value)}`);

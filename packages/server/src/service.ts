@@ -1,6 +1,7 @@
 /** Puts the service together: settings and a database in, an HTTP server out. */
 import type { FastifyInstance } from 'fastify';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { accounts, openapiDocument, type Profile, type Resource, type User } from '@service/contract';
@@ -62,6 +63,7 @@ import {
   taskRoutes,
 } from './tasks/index.ts';
 import { PACKS } from './packs.ts';
+import { programIn } from './program.ts';
 import {
   createLocalRunner,
   createSlurmRunners,
@@ -323,7 +325,7 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
       },
       mostValues: appSettings.SERVICE_MAX_BODY_VALUES,
       folder: join(settings.start.SERVICE_DATA_DIR, 'incoming'),
-      thread: new URL('./body-thread.ts', import.meta.url),
+      thread: pathToFileURL(programIn(import.meta.dirname, 'body-thread')),
       packs: PACKS,
     }),
     checkAnswers: parts.checkAnswers ?? false,

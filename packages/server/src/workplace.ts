@@ -11,6 +11,7 @@ import {
   openEmbeddedDatabase,
 } from './db/index.ts';
 import { createLogging, type Logging } from './logging/index.ts';
+import { HAS_PROC } from './processes.ts';
 import { readSettings, settingSources, type Settings, SettingsError } from './settings/index.ts';
 
 /** Settings given on the command line, under their variables' names; they win over the environment. */
@@ -50,9 +51,16 @@ function withSigningKey(settings: Settings): Settings {
   return { ...settings, app: { ...settings.app, JWT_SECRET_KEY } };
 }
 
+/** The database runs as another account then, and gets its folder in a way that this system lacks. */
+const NOT_AS_ROOT =
+  'The embedded database cannot be started by root on this system, which has no /proc. Start the service as another account, or set POSTGRES_DB.';
+
 async function connection(settings: Settings) {
   const { database, start } = settings;
-  if (settings.embedded) return openEmbeddedDatabase(start.SERVICE_DATA_DIR);
+  if (settings.embedded) {
+    if (!HAS_PROC && process.getuid?.() === 0) throw new SettingsError(NOT_AS_ROOT);
+    return openEmbeddedDatabase(start.SERVICE_DATA_DIR);
+  }
   return {
     connection: {
       host: database.POSTGRES_HOST,

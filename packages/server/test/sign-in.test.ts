@@ -94,7 +94,7 @@ describe('login', () => {
   it('upgrades a bcrypt hash of an existing deployment', async () => {
     const person = await service.person();
     const { db } = service.database;
-    const bcrypt = await hash(person.password, { cost: 4 });
+    const bcrypt = await hash(person.password, 4);
     for (const prefix of ['2b', '2a', '2y', '2x']) {
       const hashed_password = bcrypt.replace('$2b$', `$${prefix}$`);
       await db.updateTable('users').set({ hashed_password }).where('id', '=', person.id).execute();

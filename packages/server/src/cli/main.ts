@@ -2,6 +2,8 @@
 import { isOfKind } from '@service/contract/errors';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 
+import { fullVersion } from '../version.ts';
+
 /** A command is loaded when it is asked for: most of them need little of the service. */
 const loaded =
   <A extends unknown[]>(load: () => Promise<(...args: A) => Promise<void> | void>) =>
@@ -17,6 +19,11 @@ const program = new Command('servicectl')
   .description(
     'Operates the service. Settings come from the environment and from .service_server.env (see docs/settings.md).',
   )
+  .addOption(new Option('-V, --version', 'print the version and end'))
+  .on('option:version', () => {
+    console.log(fullVersion());
+    process.exit(0);
+  })
   .exitOverride()
   .configureHelp({ showGlobalOptions: false });
 

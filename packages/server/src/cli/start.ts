@@ -2,7 +2,10 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
+import { programIn } from '../program.ts';
 import { run } from '../run.ts';
+import { SettingsError } from '../settings/index.ts';
+import { RELEASE } from '../version.ts';
 import { loadSettings } from '../workplace.ts';
 
 interface Options {
@@ -13,9 +16,10 @@ interface Options {
 
 /** Node watches the files of the child and starts it again when one changes. */
 function startAgainOnChange(): Promise<void> {
+  if (RELEASE) throw new SettingsError('--reload is for a checkout. Nothing changes in a release: start without it.');
   const folder = join(import.meta.dirname, '..');
   const args = process.argv.slice(2).filter((argument) => argument !== '--reload');
-  const child = spawn(process.execPath, [`--watch-path=${folder}`, join(folder, 'cli/main.ts'), ...args], {
+  const child = spawn(process.execPath, [`--watch-path=${folder}`, programIn(folder, 'cli/main'), ...args], {
     stdio: 'inherit',
   });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));

@@ -30,7 +30,7 @@ import pg from 'pg';
 
 import { ignored } from '../guard.ts';
 import { freePort } from './free-port.ts';
-import { isProcessAlive, processesIn } from './processes.ts';
+import { isProcessAlive, ownerOf } from './processes.ts';
 import { type Account, databaseAccount, postgresBinaries } from './postgres-binaries.ts';
 import { keptSecret } from './secrets.ts';
 
@@ -134,11 +134,12 @@ function running(folder: string): Running | 'starting' | undefined {
   } catch {
     return undefined;
   }
-  const [pid, port] = [Number(lines[0]), Number(lines[3])];
+  const [pid, started, port] = [Number(lines[0]), Number(lines[2]), Number(lines[3])];
   if (!isProcessAlive(pid)) return undefined;
-  if (!processesIn(folder).includes(pid)) {
-    // The number belongs to another process by now. Without a process of ours in the folder the file is a left-over.
-    if (processesIn(folder).length === 0) rmSync(join(folder, 'postmaster.pid'), { force: true });
+  const owner = ownerOf(folder, pid, started);
+  if (owner !== 'database') {
+    // Without a process of ours in the folder the file is a left-over.
+    if (owner === 'another') rmSync(join(folder, 'postmaster.pid'), { force: true });
     return undefined;
   }
   return lines[7]?.trim() === 'ready' ? { pid, port } : 'starting';

@@ -1,5 +1,7 @@
-/** What the operating system knows about processes. */
-import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+/** What the operating system knows about the processes of a database. */
+import { readdirSync, readlinkSync, realpathSync } from 'node:fs';
+
+import { HAS_PROC, hasEnded, startOf } from '../processes.ts';
 
 /** True for a process that runs; one that has ended and only waits to be collected is dead. */
 export function isProcessAlive(pid: number): boolean {
@@ -9,11 +11,7 @@ export function isProcessAlive(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
-  try {
-    return !/^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return true; // a system without /proc
-  }
+  return !hasEnded(pid);
 }
 
 /** The processes whose working directory is this folder. */
@@ -29,4 +27,19 @@ export function processesIn(folder: string): number[] {
       }
     })
     .map(Number);
+}
+
+/** A database writes down when it began while it starts. */
+const LONGEST_START_SECONDS = 10;
+
+/**
+ * Whose the number in the pid file of a database is: the database's own, or by now that of `another` process; or of another one
+ * while something of the database is `left`. Where the system does not say which process is in which folder, its beginning tells.
+ */
+export function ownerOf(folder: string, pid: number, startedSeconds: number): 'database' | 'another' | 'left' {
+  if (!HAS_PROC)
+    return Math.abs(Number(startOf(pid)) - startedSeconds) <= LONGEST_START_SECONDS ? 'database' : 'another';
+  const inside = processesIn(folder);
+  if (inside.includes(pid)) return 'database';
+  return inside.length === 0 ? 'another' : 'left';
 }

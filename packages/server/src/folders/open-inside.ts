@@ -9,6 +9,7 @@ import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
+import { HAS_PROC } from '../processes.ts';
 import type { Folders } from './folders.ts';
 
 /** `outside` does not tell whether there is a file. */
@@ -21,16 +22,15 @@ export interface Opened {
   folder: string;
 }
 
-const isLinux = process.platform === 'linux';
 /** Linux's O_PATH, which Node has no name for. Elsewhere the file itself is opened. */
-const AS_PATH = isLinux ? 0o10000000 : constants.O_RDONLY | constants.O_NONBLOCK;
+const AS_PATH = HAS_PROC ? 0o10000000 : constants.O_RDONLY | constants.O_NONBLOCK;
 const FOR_READING = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;
 
 /** Where an opened path really is; undefined when that cannot be told. */
 async function realPathOf(handle: FileHandle, path: string): Promise<string | undefined> {
-  if (isLinux) return readlink(`/proc/self/fd/${handle.fd}`);
+  if (HAS_PROC) return readlink(`/proc/self/fd/${handle.fd}`);
   // the path may lead elsewhere by now: then it is another file
   const real = await realpath(path);
   const [here, there] = await Promise.all([handle.stat({ bigint: true }), stat(real, { bigint: true })]);
@@ -38,7 +38,7 @@ async function realPathOf(handle: FileHandle, path: string): Promise<string | un
 }
 
 const reopened = (handle: FileHandle, path: string) =>
-  isLinux ? open(`/proc/self/fd/${handle.fd}`, FOR_READING) : open(path, FOR_READING | constants.O_NOFOLLOW);
+  HAS_PROC ? open(`/proc/self/fd/${handle.fd}`, FOR_READING) : open(path, FOR_READING | constants.O_NOFOLLOW);
 
 /**
  * Why a path could not be opened. A link that leads out must not tell whether there is something at its end, so the last

@@ -1,7 +1,7 @@
 export { capture } from './capture.ts';
 export { commandEnvironment, passOn } from './environment.ts';
 export { type Command, type Commands, type Host, HostAway, HostTimeout, type ProcessHandle } from './host.ts';
-export { localHost, processesWhere, wordsOf } from './local.ts';
+export { localHost } from './local.ts';
 export {
   bytesBetween,
   collect,

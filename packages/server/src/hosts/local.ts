@@ -1,10 +1,11 @@
 /** This machine. */
 import { spawn } from 'node:child_process';
-import { constants, readFileSync } from 'node:fs';
-import { chmod, copyFile, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { chmod, copyFile, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { guarded, ignored } from '../guard.ts';
+import { startOf } from '../processes.ts';
 import { commandEnvironment } from './environment.ts';
 import {
   type Command,
@@ -22,17 +23,6 @@ import { bytesBetween, collect, openRegular } from './reading.ts';
 const PATIENCE_MS = 5000;
 /** Of a file that is read as a text. */
 const LONGEST_TEXT = 32 * 2 ** 20;
-
-/** When a process began, as the system counts; empty when there is none, or only its remains. */
-function startOf(pid: number): string {
-  try {
-    // the name of a program may hold spaces and brackets, so count from behind it
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ');
-    return fields[0] === 'Z' || fields[0] === 'X' ? '' : (fields[19] ?? '');
-  } catch {
-    return '';
-  }
-}
 
 function signalled(pid: number, signal: NodeJS.Signals): boolean {
   try {
@@ -148,22 +138,6 @@ async function launch(command: Command, { cwd, output, onExit }: LaunchOptions):
 }
 
 const isRunning = ({ pid, started }: ProcessHandle) => started !== '' && startOf(pid) === started;
-
-/** The command line of a process; empty when there is none. */
-export async function wordsOf(pid: number): Promise<string[]> {
-  const text = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-  return text.split('\0').slice(0, -1);
-}
-
-/** The processes of this machine with such a command line. */
-export async function processesWhere(is: (words: string[]) => boolean): Promise<ProcessHandle[]> {
-  const found: ProcessHandle[] = [];
-  for (const name of await readdir('/proc')) {
-    const pid = Number(name);
-    if (Number.isInteger(pid) && is(await wordsOf(pid))) found.push({ pid, started: startOf(pid) });
-  }
-  return found;
-}
 
 async function endLeftOver(handle: ProcessHandle): Promise<boolean> {
   if (!isRunning(handle)) return false;

@@ -5,8 +5,10 @@
  * nothing is read whole that has no limit.
  */
 import { constants, readlinkSync } from 'node:fs';
-import { type FileHandle, open, realpath } from 'node:fs/promises';
+import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+
+import { HAS_PROC } from '../processes.ts';
 
 const CHUNK = 64 * 1024;
 
@@ -59,6 +61,14 @@ export async function openRegular(path: string, { links = false } = {}): Promise
   return undefined;
 }
 
+/** Whether the path, without a link on the way, is that of the open file. */
+async function isAt(handle: FileHandle, path: string): Promise<boolean> {
+  if (HAS_PROC) return readlinkSync(`/proc/self/fd/${handle.fd}`) === path;
+  if ((await unlessGone(realpath(path))) !== path) return false;
+  const [opened, there] = await Promise.all([handle.stat({ bigint: true }), unlessGone(stat(path, { bigint: true }))]);
+  return opened.ino === there?.ino && opened.dev === there.dev;
+}
+
 /**
  * Opens regular files inside a folder, whose own path may have links. A link anywhere on the way from there leads elsewhere, so
  * there is nothing to open; the system is asked which file it opened, since a folder may become a link meanwhile.
@@ -69,7 +79,7 @@ export async function openerInside(folder: string): Promise<(name: string) => Pr
     if (real === undefined) return undefined;
     const path = join(real, name);
     const file = await openRegular(path);
-    if (!file || readlinkSync(`/proc/self/fd/${file.handle.fd}`) === path) return file;
+    if (!file || (await isAt(file.handle, path))) return file;
     await file.handle.close();
     return undefined;
   };

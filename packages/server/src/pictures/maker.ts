@@ -1,7 +1,6 @@
 /** The maker of pictures: what its process runs, and what people are told. */
-import { join } from 'node:path';
-
 import type { Logger } from '../logging/index.ts';
+import { programIn } from '../program.ts';
 import { createMaker, type Maker } from '../studio/maker.ts';
 import type { Ask } from './ask.ts';
 
@@ -19,7 +18,7 @@ interface Options {
 export const createPictureMaker = (options: Options): PictureMaker =>
   createMaker<Ask>({
     ...options,
-    program: join(import.meta.dirname, 'studio/program.ts'),
+    program: programIn(import.meta.dirname, 'studio/program'),
     work: 'pictures',
     version: 2,
     busy: BUSY,

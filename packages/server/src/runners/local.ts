@@ -10,7 +10,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { guarded, ignored } from '../guard.ts';
-import { type Host, processesWhere, type ProcessHandle, readEnd } from '../hosts/index.ts';
+import { type Host, type ProcessHandle, readEnd } from '../hosts/index.ts';
+import { processesWithWord } from '../processes.ts';
 import { type Batch, isWritten, JOURNAL, writeBatch, writeControl, writeWorker } from './batch.ts';
 import { createIntake, journalReader, strangeWords } from './journal.ts';
 import { lockHolder, worksWith } from './lock.ts';
@@ -83,7 +84,7 @@ const lastLines = async (path: string) =>
 async function endWorkers(host: Host, folder: string): Promise<void> {
   const end = Date.now() + LONGEST_STOP_MS;
   await writeControl(folder, { slots: 0, stop: true });
-  for (const worker of await processesWhere((words) => words.at(-1) === folder)) {
+  for (const worker of await processesWithWord(folder)) {
     await host.signal(worker, 'SIGUSR1');
     while (Date.now() < end && (await host.isAlive(worker))) await sleep(LOOK_UNWATCHED_MS);
     await host.endLeftOver(worker);

@@ -1,7 +1,8 @@
 /** Who works with a folder: a worker with a batch, a warm parent with its environment. The lock says it, the system proves it. */
 import { join } from 'node:path';
 
-import { type Host, type ProcessHandle, readEnd, wordsOf } from '../hosts/index.ts';
+import { type Host, type ProcessHandle, readEnd } from '../hosts/index.ts';
+import { endsWithWord } from '../processes.ts';
 
 const LONGEST_LOCK = 100;
 
@@ -13,9 +14,7 @@ export async function lockHolder(folder: string): Promise<ProcessHandle | undefi
 }
 
 /** The command line ends with the folder; what is written about it may name any process. */
-export async function worksWith(folder: string, { pid }: ProcessHandle): Promise<boolean> {
-  return (await wordsOf(pid)).at(-1) === folder;
-}
+export const worksWith = (folder: string, { pid }: ProcessHandle): Promise<boolean> => endsWithWord(pid, folder);
 
 export async function livingHolder(host: Host, folder: string): Promise<ProcessHandle | undefined> {
   const holder = await lockHolder(folder);

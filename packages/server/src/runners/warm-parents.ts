@@ -15,6 +15,7 @@ import { z } from 'zod';
 
 import { guarded, ignored } from '../guard.ts';
 import { commandEnvironment, type Host, type ProcessHandle, readEnd } from '../hosts/index.ts';
+import { HAS_PROC } from '../processes.ts';
 import { replace, writeWorker } from './batch.ts';
 import { livingHolder } from './lock.ts';
 import { workerArchive } from './worker-archive.ts';
@@ -60,8 +61,9 @@ interface Parent {
   state: z.output<typeof State>;
 }
 
-/** As the worker says what can be warm (`can_be_warm`); it looks at the files as well. */
+/** As the worker says what can be warm (`can_be_warm`); it looks at the files as well. Without /proc nothing is. */
 const isScript = ([interpreter = '', script = '', ...rest]: string[]) =>
+  HAS_PROC &&
   /^(python|pypy)[^/]*$/.test(interpreter.split('/').at(-1)!) &&
   isAbsolute(script) &&
   script.endsWith('.py') &&

@@ -28,10 +28,14 @@ import {
   timeLimit,
   url,
 } from './readers.ts';
+import { RELEASE, ROOT_FOLDER } from '../version.ts';
 import type { Lookup } from './sources.ts';
 
-/** Where data lies when nobody says otherwise: beside the packages, so that every command finds it again. */
-const DEFAULT_DATA_DIR = resolve(import.meta.dirname, '../../../../data');
+/**
+ * Where data is kept when nobody says otherwise: in the checkout, so that every command finds it again. A release has it beside
+ * its folder, where the next release finds it.
+ */
+const DEFAULT_DATA_DIR = resolve(ROOT_FOLDER, RELEASE ? '../data' : 'data');
 
 const ONE_DAY = 86_400;
 const MEBIBYTE = 2 ** 20;

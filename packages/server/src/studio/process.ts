@@ -6,16 +6,17 @@
  * huge allocation fails where it happens; and it is ended when it holds more than the limit.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 
 import { guarded, ignored } from '../guard.ts';
 import type { Logger } from '../logging/index.ts';
+import { HAS_PROC, residentBytes } from '../processes.ts';
 import type { Done, FromStudio, Order, ToStudio } from './order.ts';
 
 const IDLE_MS = 120_000;
-const LOOK_EVERY_MS = 100;
+/** Where a command has to be asked, less often. */
+const LOOK_EVERY_MS = HAS_PROC ? 100 : 1000;
 const LONGEST_MS = 120_000;
-const PAGE = 4096;
 const KIBIBYTE = 1024;
 /** What Node reserves as data when it starts, and mostly never uses. */
 const RESERVED_BY_NODE = 640 * 2 ** 20;
@@ -48,14 +49,6 @@ export interface StudioOptions {
 interface Running {
   resolve(done: Done | Died): void;
   since: number;
-}
-
-function residentBytes(pid: number): number {
-  try {
-    return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE;
-  } catch {
-    return 0;
-  }
 }
 
 function start({ program, folder, largest, memory }: StudioOptions): ChildProcess {
@@ -102,9 +95,11 @@ export function createStudioProcess<Ask>(options: StudioOptions): StudioProcess<
     end('crash');
   }
 
-  function look(): void {
-    if (child?.pid === undefined) return;
-    const bytes = residentBytes(child.pid);
+  async function look(): Promise<void> {
+    const looked = child;
+    if (looked?.pid === undefined) return;
+    const bytes = await residentBytes(looked.pid);
+    if (child !== looked) return;
     if (bytes > memory) {
       log.warning(`The process for ${work} took ${Math.round(bytes / 2 ** 20)} MiB of memory and was ended.`);
       return end('memory');

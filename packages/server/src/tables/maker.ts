@@ -1,7 +1,6 @@
 /** The maker of what is read from tables: what its process runs, and what people are told. */
-import { join } from 'node:path';
-
 import type { Logger } from '../logging/index.ts';
+import { programIn } from '../program.ts';
 import { createMaker, type Maker } from '../studio/maker.ts';
 import type { Ask } from './ask.ts';
 
@@ -21,7 +20,7 @@ const LESS = 'Choose fewer columns or images.';
 export const createTableMaker = (options: Options): TableMaker =>
   createMaker<Ask>({
     ...options,
-    program: join(import.meta.dirname, 'work/program.ts'),
+    program: programIn(import.meta.dirname, 'work/program'),
     work: 'tables',
     version: 1,
     busy: BUSY,

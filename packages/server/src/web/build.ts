@@ -10,6 +10,7 @@ import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
 import { guarded, ignored } from '../guard.ts';
+import { RELEASE } from '../version.ts';
 import { buildNamed, buildsFolder, currentBuild, hashOf, makeCurrent, publish, tidy, UNFINISHED } from './builds.ts';
 import { alone } from './claim.ts';
 import { CLIENT, type Kind } from './kinds.ts';
@@ -76,6 +77,12 @@ function tryToMakeCurrent(kind: Kind, made: string): string {
   return made;
 }
 
+function theBuild(kind: Kind, otherwise: string): string {
+  const current = currentBuild(kind);
+  if (current === undefined) throw new Error(otherwise);
+  return current;
+}
+
 export interface BuildOptions {
   /** The web client, unless another kind is given. */
   kind?: Kind;
@@ -91,13 +98,12 @@ export async function ensureBuilt({ folder, onBuild, signal, ...options }: Build
   const { kind: given = CLIENT } = options;
   const kind = folder === undefined ? given : { ...given, folder };
   if (!existsSync(join(kind.folder, kind.source))) throw new Error(`it is not in ${kind.folder}`);
+  if (RELEASE) return theBuild(kind, 'it is not in this release');
   const ready = buildNamed(kind, hashOf(kind));
   if (ready !== undefined) return tryToMakeCurrent(kind, ready);
   const program = programOf(kind);
   if (program === undefined) {
-    const current = currentBuild(kind);
-    if (current === undefined) throw new Error('it is not built, and what builds it is not installed');
-    return current;
+    return theBuild(kind, 'it is not built, and what builds it is not installed');
   }
   onBuild?.();
   const lock = { file: join(kind.folder, kind.lock), longestMs: LONGEST_BUILD_MS };

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 
 import type { Logger, Logging } from '../logging/index.ts';
 import { type Settings, SettingsError } from '../settings/index.ts';
+import { RELEASE } from '../version.ts';
 import { ensureBuilt } from './build.ts';
 import { currentBuild } from './builds.ts';
 import { CLIENT, type Kind, MANUAL } from './kinds.ts';
@@ -24,6 +25,9 @@ export interface Web {
   open(address: string, stopping: AbortSignal): Promise<string | undefined>;
 }
 
+const repairOf = ({ command }: Kind) =>
+  RELEASE ? 'Unpack the release again' : `Repair it with "npm ci && ${command}"`;
+
 const LONGEST_REASON = 400;
 const sentence = (text: string) =>
   text
@@ -41,7 +45,7 @@ async function usableBuild(kind: Kind, stopping: AbortSignal, onBuild: () => voi
     if (stopping.aborted || earlier === undefined) throw error;
     console.error(
       `The ${kind.name} could not be built: ${sentence((error as Error).message)} ` +
-        `Its earlier build is used. Repair it with "npm ci && ${kind.command}" and start again.`,
+        `Its earlier build is used. ${repairOf(kind)} and start again.`,
     );
     return earlier;
   }
@@ -81,7 +85,7 @@ export function prepareWeb(app: FastifyInstance, { settings, logging, dataBase, 
           throw new SettingsError(message, { of: 'web', cause: error });
         console.error(
           `The web client could not be started: ${sentence(message)} The API works without it. ` +
-            'Repair it with "npm ci && npm run build:web" and start again, or start with --no-web.',
+            `${repairOf(CLIENT)} and start again, or start with --no-web.`,
         );
         return undefined;
       }

@@ -153,7 +153,7 @@ export const image = (name: string, more: Row = {}): Row => ({ zarr_url: `${OLD_
 
 /** A lab with an administrator, Ann, who owns a project, and Bob, who is its guest. */
 async function addLab(add: (table: string, row: Row) => Promise<void>): Promise<void> {
-  const hashed_password = await hash(PASSWORD, { cost: 4 });
+  const hashed_password = await hash(PASSWORD, 4);
   await add('resource', { id: 1 });
   await add('profile', { id: 1 });
   await add('user_oauth', { id: 1, email: 'admin@example.org', hashed_password, is_superuser: true });

@@ -24,8 +24,9 @@ class CpuShares:
     """CPUs for as many units as run at a time; none where the CPUs of the job cannot be told from those of others."""
 
     def __init__(self, units: int = 0, cpus_per_unit: int = 0) -> None:
-        self._all = os.sched_getaffinity(0)
-        self._free = cpus_of_units(units, cpus_per_unit) if cpus_per_unit else []
+        # Elsewhere than on Linux, processes are not tied to CPUs.
+        self._all = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
+        self._free = cpus_of_units(units, cpus_per_unit) if cpus_per_unit and self._all else []
 
     def take(self) -> list[int] | None:
         return self._free.pop() if self._free else None

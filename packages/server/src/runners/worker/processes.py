@@ -1,10 +1,17 @@
-"""Processes of this machine as /proc tells of them: who is whose child, who runs, who writes where."""
+"""Processes of this machine: who is whose child, who runs, who writes where.
+
+Linux tells it in /proc. Other systems, such as macOS, are asked by `ps`; they do not tell who writes where.
+"""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
+
+HAS_PROC = os.path.exists("/proc/self/stat")
+MAXRSS_BYTES = 1 if sys.platform == "darwin" else 1024  # what getrusage counts in
 
 # As proc(5) names what follows the name of the program in /proc/<pid>/stat, up to what is wanted here.
 # fmt: off
@@ -20,7 +27,7 @@ class ProcessStat(NamedTuple):
     parent: int
     group: int
     session: int
-    start_ticks: str  # since the machine started; with the pid it names a process for good
+    start_ticks: str  # in digits, when it began, as the system counts; with the pid it names a process for good
     resident_pages: int
 
     @property
@@ -33,6 +40,8 @@ ProcessTable = dict[int, ProcessStat]
 
 def process_stat(pid: int) -> ProcessStat | None:
     """None when there is no such process."""
+    if not HAS_PROC:
+        return table_by_ps("-p", str(pid)).get(pid)
     try:
         descriptor = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
     except OSError:
@@ -56,6 +65,36 @@ def process_stat(pid: int) -> ProcessStat | None:
     )
 
 
+PS_COLUMNS = ("pid", "ppid", "pgid", "rss", "stat", "lstart")
+
+
+def table_by_ps(*which: str) -> ProcessTable:
+    """As `ps` prints it: `4711 1 4711 20480 Ss Tue Nov 17 04:35:21 2026`."""
+    import subprocess
+
+    environment = {**os.environ, "LC_ALL": "C", "TZ": "UTC"}
+    # With its own number: it is a child of the worker, and over when it is read.
+    columns = [word for name in PS_COLUMNS for word in ("-o", f"{name}=")]
+    with subprocess.Popen(["ps", *which, *columns], stdout=subprocess.PIPE, env=environment) as ps:
+        printed = ps.communicate()[0].decode("utf-8", "replace")
+    stats = (stat_of_line(line.split()) for line in printed.splitlines())
+    return {pid: stat for pid, stat in stats if pid != ps.pid}
+
+
+def stat_of_line(words: list[str]) -> tuple[int, ProcessStat]:
+    import calendar
+    import time
+
+    pid, parent, group, resident_kib = map(int, words[:4])
+    began = calendar.timegm(time.strptime(" ".join(words[5:10]), "%a %b %d %H:%M:%S %Y"))
+    try:
+        session = os.getsid(pid)
+    except OSError:  # it is gone, or the system does not tell
+        session = 0
+    pages = resident_kib * 1024 // os.sysconf("SC_PAGE_SIZE")
+    return pid, ProcessStat(words[4][0], parent, group, session, str(began), pages)
+
+
 def start_ticks_of(pid: int) -> str:
     """Empty when there is no such process."""
     stat = process_stat(pid)
@@ -68,6 +107,8 @@ def is_alive(pid: int, start_ticks: str) -> bool:
 
 
 def boot_id() -> str:
+    if not HAS_PROC:
+        return boot_id_by_sysctl()
     try:
         with open("/proc/sys/kernel/random/boot_id") as file:
             return file.read().strip()
@@ -75,7 +116,19 @@ def boot_id() -> str:
         return ""
 
 
+def boot_id_by_sysctl() -> str:
+    import subprocess
+
+    try:
+        command = ["sysctl", "-n", "kern.bootsessionuuid"]
+        return subprocess.check_output(command, stderr=subprocess.DEVNULL).decode().strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
 def process_table() -> ProcessTable:
+    if not HAS_PROC:
+        return table_by_ps("-A")
     found = ((int(name), process_stat(int(name))) for name in os.listdir("/proc") if name.isdigit())
     return {pid: stat for pid, stat in found if stat is not None}
 
@@ -193,9 +246,11 @@ def become_subreaper() -> bool:
 
 def keep_descriptors_from_children() -> None:
     """What the worker was started with is not for its units."""
-    for name in os.listdir("/proc/self/fd"):
-        if int(name) > 2:
+    # Elsewhere nobody has many when it starts.
+    descriptors = map(int, os.listdir("/proc/self/fd")) if HAS_PROC else range(1024)
+    for descriptor in descriptors:
+        if descriptor > 2:
             try:
-                os.set_inheritable(int(name), False)
-            except OSError:  # the listing's own
+                os.set_inheritable(descriptor, False)
+            except OSError:  # the listing's own, or none
                 pass

@@ -10,7 +10,9 @@ class Signals:
     def __init__(self) -> None:
         self.stop = False  # units end, and no more start
         self.look = False  # the control file has changed
-        self.wakeup, writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self.wakeup, writer = os.pipe()  # children do not inherit it
+        for end in (self.wakeup, writer):
+            os.set_blocking(end, False)
         signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.signal(signal.SIGUSR1, self._on_look)

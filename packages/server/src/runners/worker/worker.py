@@ -18,6 +18,8 @@ from .journal import Journal
 from .launcher import Launcher
 from .memory import MemoryWatch
 from .processes import (
+    HAS_PROC,
+    MAXRSS_BYTES,
     ProcessStat,
     become_subreaper,
     descendants,
@@ -67,7 +69,7 @@ class Worker:
         self.children: dict[int, Unit] = {}  # by pid
         self.warm: WarmProcess | None = None  # the parent of other units
         self.warm_parent: WarmParentLink | None = None  # which the warm process is borrowed from
-        self.may_be_warm = batch.warm
+        self.may_be_warm = batch.warm and HAS_PROC  # what imports leave open can't be told otherwise
         self.is_stopping = False
         self.kill_at: float | None = None
 
@@ -198,7 +200,7 @@ class Worker:
             unit = self.children.pop(pid, None)
             if unit:
                 cpu_seconds = usage.ru_utime + usage.ru_stime
-                self.process_ended(unit, Exit(status, cpu_seconds, usage.ru_maxrss * 1024, time.time()))
+                self.process_ended(unit, Exit(status, cpu_seconds, usage.ru_maxrss * MAXRSS_BYTES, time.time()))
         for pid, unit in list(self.children.items()):
             if unit.is_adopted and not self.is_there(unit, process_stat(pid)):
                 del self.children[pid]
