@@ -144,6 +144,30 @@ test('a wrong channel name is corrected by what the images of the dataset have',
   expect((await place.saved()).args_parallel).toEqual({ ...args, channel: { mode: 'label', identifier: 'DAPI' } });
 });
 
+test('label images that an earlier task will make are offered before there are any', async () => {
+  const anna = await person({ name: 'anna' });
+  const project = await anna.project('Screen 7');
+  const schema = (name: string, title: string) => ({
+    type: 'object',
+    properties: { zarr_url: { type: 'string' }, [name]: { type: 'string', title } },
+  });
+  const [segment, measure] = await Promise.all([
+    anna.task({ name: 'Segment', schema: schema('output_label_name', 'Output label') }),
+    anna.task({ name: 'Measure', schema: schema('input_label_name', 'Label image') }),
+  ]);
+  const workflow = await anna.workflow(project, 'Nuclei', [
+    { task: segment, args_parallel: { output_label_name: 'nuclei' } },
+    { task: measure },
+  ]);
+  const page = await anna.open(
+    `/v2/projects/${project.id}/workflows/${workflow.id}?task=${workflow.task_list[1]!.id}`,
+  );
+  const label = panel(page).getByRole('combobox', { name: 'Label image' });
+  await label.click();
+  await panel(page).getByRole('option', { name: 'nuclei from task 1' }).click();
+  expect(await label.inputValue()).toBe('nuclei');
+});
+
 test('what is typed back is no change', async () => {
   const place = await begin();
   const page = await place.anna.open(place.path);
