@@ -147,7 +147,7 @@ describe('what is in the way on the other machine', () => {
     await must(['chown', '-R', 'alice', alice.base]);
     const failed = await alice.outcome(await alice.collect(form));
     expect([failed.status, failed.taskgroupv2_id]).toEqual(['failed', null]);
-    expect(failed.log).toContain(`The folder ${path} is there already`);
+    expect(failed.log).toContain(`The folder ${path} exists already`);
     expect(existsSync(path)).toBe(true);
   });
 

@@ -92,9 +92,9 @@ async function prepare(): Promise<Place> {
     tasks.map((task, at) => ({ task, ...(at === FAILS_AT ? { args_parallel: { plan } } : {}) })),
   );
   const whole = await anna.submit(project, workflow, dataset, { first_task_index: 0, last_task_index: DONE - 1 });
-  expect((await anna.ended(whole)).status).toBe('done');
+  expect((await anna.ended(whole, PREPARE_MS)).status).toBe('done');
   const part = { first_task_index: FAILS_AT, last_task_index: FAILS_AT, attribute_filters: TRIED };
-  expect((await anna.ended(await anna.submit(project, workflow, dataset, part))).status).toBe('failed');
+  expect((await anna.ended(await anna.submit(project, workflow, dataset, part), PREPARE_MS)).status).toBe('failed');
   return { anna, project, dataset, workflow };
 }
 
