@@ -5,7 +5,7 @@ import type { Logger } from '../logging/index.ts';
 import { createMaker, type Maker } from '../studio/maker.ts';
 import type { Ask } from './ask.ts';
 
-export const BUSY = 'Too many tables are being read. Try again in some seconds.';
+export const BUSY = 'Too many tables are being read. Try again in a few seconds.';
 
 export type TableMaker = Maker<Ask>;
 

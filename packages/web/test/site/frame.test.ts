@@ -67,7 +67,7 @@ test('Ctrl K says when nothing is found, and does not show what is not for the r
   const page = await ben.open('/profile');
   await page.getByRole('button', { name: 'Find anything' }).click();
   await page.getByRole('combobox').fill(`Secret ${anna.id}`);
-  await page.getByText(`Nothing you may read has “Secret ${anna.id}” in its name.`).waitFor();
+  await page.getByText(`Nothing you can read has “Secret ${anna.id}” in its name.`).waitFor();
   await page.keyboard.press('Escape');
   await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
 });

@@ -55,13 +55,17 @@ function prepare() {
   const found = [...document.querySelectorAll(PRESSED)].filter((one) => isShown(one) && !isOff(one));
   const before = new Map(found.map((one) => [one, looks(one)]));
   const reached = new Set<Element>();
+  let [last, parts] = [undefined as Element | undefined, 0];
   const stops: string[] = [];
   const unmarked: string[] = [];
   /** False when the walk is over: the focus left the page, or is where it began. */
   const step = (): boolean => {
     const element = document.activeElement;
     if (!element || element === document.body || element === document.documentElement) return stops.length === 0;
+    // a date has several parts
+    if (element === last && element instanceof HTMLInputElement && ++parts < 6) return true;
     if (reached.has(element)) return false;
+    [last, parts] = [element, 0];
     reached.add(element);
     stops.push(nameOf(element));
     const now = looks(element);
@@ -92,7 +96,12 @@ function prepare() {
 }
 
 export async function walkByTab(page: Page): Promise<Walk> {
-  await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+  // some pages begin at their search: the walk begins above everything
+  await page.evaluate(() => {
+    document.body.tabIndex = -1;
+    document.body.focus();
+    document.body.removeAttribute('tabindex');
+  });
   // without dragging other things into the page: its policy lets no foreign script in
   await page.evaluate(`(${prepare.toString()})()`);
   for (let at = 0; at < MOST_STOPS; at++) {

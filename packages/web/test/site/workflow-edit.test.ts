@@ -159,9 +159,7 @@ test('label images that an earlier task will make are offered before there are a
     { task: segment, args_parallel: { output_label_name: 'nuclei' } },
     { task: measure },
   ]);
-  const page = await anna.open(
-    `/v2/projects/${project.id}/workflows/${workflow.id}?task=${workflow.task_list[1]!.id}`,
-  );
+  const page = await anna.open(`/v2/projects/${project.id}/workflows/${workflow.id}?task=${workflow.task_list[1]!.id}`);
   const label = panel(page).getByRole('combobox', { name: 'Label image' });
   await label.click();
   await panel(page).getByRole('option', { name: 'nuclei from task 1' }).click();
@@ -272,7 +270,7 @@ test('of two who edit the same nobody is overwritten unasked', async () => {
   await field(page, 'Diameter').fill('1');
   await patch(place, { args_parallel: { diameter: 99, model: 'cyto' } });
   await save(page).click();
-  await panel(page).getByText('Somebody else has changed this task.').waitFor();
+  await panel(page).getByText('Someone else changed this task.').waitFor();
   expect((await place.saved()).args_parallel).toMatchObject({ diameter: 99 });
   await looksWell(page, 'workflow-overtaken');
   await panel(page).getByRole('button', { name: 'Look' }).click();
@@ -302,7 +300,7 @@ test('a task without a schema: names and values of any kind', async () => {
   await group.getByRole('textbox', { name: 'Value of channel' }).fill('DAPI');
   await group.getByRole('button', { name: 'Add to Arguments' }).click();
   await group.getByRole('textbox', { name: 'Name of new entry of Arguments' }).fill('channel');
-  await group.getByText('“channel” is there already. Use another name.').waitFor();
+  await group.getByText('“channel” exists already. Use another name.').waitFor();
   await group.getByRole('textbox', { name: 'Name of channel' }).nth(1).fill('sizes');
   await group.getByRole('combobox', { name: 'Type of sizes' }).selectOption('array');
   await group.getByRole('button', { name: 'Add to sizes' }).click();
