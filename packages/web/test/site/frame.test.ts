@@ -163,7 +163,7 @@ test('own running jobs are counted; a notice tells when one ends elsewhere', asy
   const job = await anna.submit(project, workflow, dataset);
   const page = await anna.open('/profile');
   const jobs = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Jobs' });
-  await expect.poll(() => jobs.textContent()).toContain('1 of yours running');
+  await expect.poll(() => jobs.textContent()).toContain('1 of your jobs running');
   await looksWell(page, 'running-job');
   writeFileSync(goOn, '');
   await anna.ended(job);

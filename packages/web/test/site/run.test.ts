@@ -532,7 +532,7 @@ test('a resource that takes no jobs is said before anything is chosen', async ()
   });
   await openDialog(page, 'Run');
   await dialog(page)
-    .getByText(/takes no new jobs at present/)
+    .getByText(/accepting new jobs right now/)
     .waitFor();
   expect(await dialog(page).getByRole('button', { name: 'Run', exact: true }).getAttribute('aria-disabled')).toBe(
     'true',

@@ -295,7 +295,7 @@ test('a task without a schema: names and values of any kind', async () => {
   await group.getByRole('button', { name: 'Add to Arguments' }).click();
   await group.getByText('Enter a name.').waitFor();
   await save(page).click();
-  await panel(page).getByText('Something in the form is no value yet.').waitFor();
+  await panel(page).getByText('A field has no valid value yet.').waitFor();
   await group.getByRole('textbox', { name: 'Name of new entry of Arguments' }).fill('channel');
   await group.getByRole('textbox', { name: 'Value of channel' }).fill('DAPI');
   await group.getByRole('button', { name: 'Add to Arguments' }).click();

@@ -137,7 +137,7 @@ describe('what the choices do, in words', () => {
   });
 
   test('filters hold for all tasks', () => {
-    expect(words({ hasAttributeFilters: true })).toContain('also for images made during it');
+    expect(words({ hasAttributeFilters: true })).toContain('including images created during it');
     expect(words({ hasAttributeFilters: true, to: 1 })).not.toContain('attribute filters');
   });
 
