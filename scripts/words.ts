@@ -25,7 +25,10 @@ export const PHRASES: Phrase[] = [
     // what is possible, not what is allowed
     except: [/\bmay not (?:be able to|understand)\b/i],
   },
-  { phrase: /\b(?:not|no) (?:\w+ ){0,6}any ?more\b/i, instead: '"no longer", "not found", "was deleted"' },
+  {
+    phrase: /\b(?:not|no|cannot|nobody) (?:[\w{}$.]+ ){0,6}any ?more\b/i,
+    instead: '"no longer", "not found", "was deleted"',
+  },
   { phrase: /\blike this\b/i, instead: 'say what: "with these settings"' },
   { phrase: /\bwhat is asked\b/i, instead: 'name it: "the question", "the request"' },
   { phrase: /\bpeople who run (?:it|this|the service)\b/i, instead: '"your administrator"' },
@@ -38,4 +41,12 @@ export const PHRASES: Phrase[] = [
   { phrase: /\btakes? (?:\w+ )?over\b/i, instead: '"import", "use"' },
   { phrase: /\bby any part\b/i, instead: '"matches any part of"' },
   { phrase: /\bpeople see it\b/i, instead: 'say who sees what' },
+  { phrase: /\bgoing on\b/i, instead: '"running"' },
+  { phrase: /\btaken over\b|\bcannot be taken back\b/i, instead: '"imported"; "You can’t undo this."' },
+  { phrase: /\bat present\b/i, instead: '"right now"' },
+  { phrase: /\bsome seconds\b/i, instead: '"a few seconds"' },
+  { phrase: /\bis there (?:already|twice)\b/i, instead: '"exists already", "is listed twice"' },
+  { phrase: /\bwho runs the cluster\b/i, instead: '"the administrators of the cluster"' },
+  { phrase: /\bif it stays\b/i, instead: '"if it keeps happening"' },
+  { phrase: /\blook (?:at|into) your connection\b/i, instead: '"check your connection"' },
 ];

@@ -1,4 +1,4 @@
-/** Backup and restore as docs/operation.md tells them, while a job runs: nothing that was there is lost, and nothing runs twice. */
+/** Backup and restore as docs/operate/backup.md tells them, while a job runs: nothing that was there is lost, and nothing runs twice. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ async function emptyDatabase() {
 }
 
 it('a backup that is made while a job runs is restored with everything that there was', async () => {
-  const documented = readFileSync(join(ROOT, 'docs/operation.md'), 'utf8');
+  const documented = readFileSync(join(ROOT, 'docs/operate/backup.md'), 'utf8');
   for (const name of ['backup.sh', 'restore.sh']) expect(documented).toContain(`deploy/${name} `);
 
   const folder = temporaryFolder('backup');

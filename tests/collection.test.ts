@@ -242,6 +242,28 @@ describe('with the package index', () => {
     expect((await act(collecting.client, read.id, 'delete')).status).toBe('OK');
   });
 
+  it('a folder that another task group has is refused, and both are named', async () => {
+    const moved = await startCollecting('moved', {});
+    const { client, service, person, tasksDir } = moved;
+    const wheel = buildWheel(folder, { name: 'stays', files: goodFiles('stays') });
+    const mine = () =>
+      client.raw('/api/v2/task/collect/pip/?private=true', { method: 'POST', body: uploadForm(wheel) });
+    const first = await mine();
+    expect((await finished(client, first.body)).status).toBe('OK');
+    // the same person works on a second resource that has the same folder for tasks
+    const profile_id = await addProfile(service);
+    await service.database.db.updateTable('resources').set({ tasks_local_dir: tasksDir }).execute();
+    await service.admin.patch(`/auth/users/${person.id}/`, { profile_id });
+    const { status, body } = await mine();
+    const { path } = (await service.admin.get(`/admin/v2/task-group/${first.body.taskgroupv2_id}/`)).body;
+    expect(status).toBe(422);
+    expect(body.detail).toMatch(
+      /^stays 1\.0\.0 of \S+ on the resource "Resource [\d.]+" \(task group \d+\) is installed in /,
+    );
+    expect(body.detail).toContain(`task group ${first.body.taskgroupv2_id}`);
+    expect(body.detail).toContain(`${path}, where stays 1.0.0 would be installed.`);
+  });
+
   it('of two equal collections at once one is accepted', async () => {
     const wheel = buildWheel(folder, { name: 'twice', files: goodFiles('twice') });
     const answers = await Promise.all(Array.from({ length: 6 }, () => upload(collecting.client, wheel)));

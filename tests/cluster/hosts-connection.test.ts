@@ -159,7 +159,7 @@ describe('a connection', () => {
     await failure(far.run(['true']));
     const error = await failure(far.run(['true'], { timeoutMs: 200 }));
     expect(error).toBeInstanceOf(HostAway);
-    expect(error.message).toMatch(/was not reached in time\. Nobody answers at .*connection was refused/);
+    expect(error.message).toMatch(/was not reached in time\. No answer from .*connection was refused/);
     const stopped = far.run(['true'], { signal: AbortSignal.timeout(100) });
     expect(await stopped).toEqual({ code: null, signal: 'SIGTERM' });
   });

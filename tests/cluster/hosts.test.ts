@@ -455,7 +455,7 @@ describe('on another machine', () => {
     it('not over one that is there', async () => {
       const place = join(folderOf('alice'), 'sent');
       await far.makeFolder(place);
-      await expect(far.sendFolder(join(sshd.folder, 'odd'), place)).rejects.toThrow('is there already');
+      await expect(far.sendFolder(join(sshd.folder, 'odd'), place)).rejects.toThrow('exists already');
       expect(readdirSync(place)).toEqual([]);
       expect(readdirSync(join(place, '..'))).toEqual(['sent']);
     });

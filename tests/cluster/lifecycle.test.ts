@@ -147,7 +147,7 @@ describe('what is in the way on the other machine', () => {
     await must(['chown', '-R', 'alice', alice.base]);
     const failed = await alice.outcome(await alice.collect(form));
     expect([failed.status, failed.taskgroupv2_id]).toEqual(['failed', null]);
-    expect(failed.log).toContain(`The folder ${path} is there already`);
+    expect(failed.log).toContain(`The folder ${path} exists already`);
     expect(existsSync(path)).toBe(true);
   });
 
@@ -204,7 +204,7 @@ describe('when the connection breaks', () => {
     await stopSshd();
     try {
       const off = await alice.act(group.id, 'deactivate');
-      expect([off.status, off.log]).toEqual(['failed', expect.stringMatching(/Failed: Nobody answers at [^\n]+\n$/)]);
+      expect([off.status, off.log]).toEqual(['failed', expect.stringMatching(/Failed: No answer from [^\n]+\n$/)]);
       expect(await alice.group(group.id)).toMatchObject({ active: true });
       const failed = await alice.outcome(await alice.collect(newWheel().form));
       expect([failed.status, failed.taskgroupv2_id]).toEqual(['failed', null]);

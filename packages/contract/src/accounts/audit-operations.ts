@@ -11,7 +11,7 @@ export const listAudit = operation({
   ...common,
   id: 'list_audit',
   path: '/admin/v2/audit/',
-  summary: 'What was done with rights, accounts and other people’s things, newest first',
+  summary: 'Changes of rights, accounts and other people’s things, newest first',
   description:
     'A page has 100 records unless page_size says otherwise, and at most 1000. The first 100 000 matching records are counted and can be paged through; narrow the time to see older ones, or export them.',
   query: AuditQuery.extend(pageQuery),

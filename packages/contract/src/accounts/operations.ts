@@ -98,7 +98,7 @@ export const logout = operation({
   access: 'active',
   scope: 'read',
   tag: 'tokens',
-  summary: 'Says goodbye; tokens stay valid until they expire',
+  summary: 'Signs out; tokens stay valid until they expire',
   answer: [204],
 });
 

@@ -3,12 +3,12 @@ import { z } from 'zod';
 
 import { TOKEN_SCOPES } from '../operation.ts';
 import { found, reader, type Reading, wrong } from '../wire/problem.ts';
-import { answer, choice, datetime, readTrimmedText } from '../wire/scalars.ts';
+import { answer, choice, datetime, readName } from '../wire/scalars.ts';
 
 const LONGEST_NAME = 100;
 
 function readTokenName(input: unknown): Reading<string> {
-  const reading = readTrimmedText(input);
+  const reading = readName(input);
   if ('problem' in reading) return reading;
   return [...reading.value].length <= LONGEST_NAME
     ? found(reading.value)

@@ -20,6 +20,6 @@ export const getDatasetContents = operation({
   file: true,
   refusals: {
     404: 'There is no such project or dataset.',
-    503: 'Too many tables are being read. Try again in some seconds.',
+    503: 'Too many tables are being read. Try again in a few seconds.',
   },
 });

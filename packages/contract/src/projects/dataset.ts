@@ -78,7 +78,7 @@ export function imagePlaceProblem(zarrDir: string, urls: string[]): string | und
   const inside = zarrDir.endsWith('/') ? zarrDir : `${zarrDir}/`;
   for (const url of urls) {
     if (!url.startsWith(inside) || url.length === inside.length) return `The image ${url} must be inside ${zarrDir}.`;
-    if (seen.has(url)) return `The image ${url} is there twice.`;
+    if (seen.has(url)) return `The image ${url} is listed twice.`;
     seen.add(url);
   }
   return undefined;

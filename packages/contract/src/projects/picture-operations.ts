@@ -13,7 +13,7 @@ const PNG = 'image/png';
 const REFUSALS = {
   404: 'There is no such project, dataset or image.',
   422: 'There is no picture of this; the text names the file and says why.',
-  503: 'Too many pictures are asked for. Try again in some seconds.',
+  503: 'Too many pictures were requested. Try again in a few seconds.',
 };
 
 const sizeBetween = (least: number, most: number) =>

@@ -13,7 +13,7 @@ const one = `${all}{name}/`;
 const REFUSALS = {
   404: 'There is no such project or dataset.',
   422: 'No image has this table, or it cannot be read; the text says why.',
-  503: 'Too many tables are being read. Try again in some seconds.',
+  503: 'Too many tables are being read. Try again in a few seconds.',
 };
 
 /** Lists of columns in an address, which is not as long as a body. */

@@ -32,7 +32,7 @@ const ofWorkflow = z.object({ project_id: id(), workflow_id: id() });
 const ofWorkflowTask = z.object({ project_id: id(), workflow_id: id(), workflow_task_id: id() });
 const ofTemplate = z.object({ template_id: id() });
 const UNKNOWN = { 404: 'There is no such object.' };
-const CHANGED = { ...UNKNOWN, 409: 'Somebody changed it in the meantime: the revision is not the stored one.' };
+const CHANGED = { ...UNKNOWN, 409: 'Someone changed it in the meantime: the revision is not the stored one.' };
 const all = '/api/v2/project/{project_id}/workflow/';
 const one = `${all}{workflow_id}/`;
 const tasks = `${one}wftask/`;
@@ -136,7 +136,7 @@ const star = (what: 'star' | 'unstar') =>
     path: `${one}${what}/`,
     access: 'member',
     tag: 'workflows',
-    summary: what === 'star' ? 'Stars a workflow for everybody in the project' : 'Takes the star away',
+    summary: what === 'star' ? 'Stars a workflow for everybody in the project' : 'Removes the star',
     params: ofWorkflow,
     answer: [200],
     refusals: UNKNOWN,
@@ -241,7 +241,7 @@ export const deleteWorkflowTask = operation({
   path: `${tasks}{workflow_task_id}/`,
   access: 'member',
   tag: 'workflow tasks',
-  summary: 'Takes a task out of a workflow',
+  summary: 'Removes a task from a workflow',
   params: ofWorkflowTask,
   answer: [204],
   refusals: UNKNOWN,
@@ -272,7 +272,7 @@ export const createTemplate = operation({
   path: templates,
   access: 'member',
   tag: 'templates',
-  summary: 'Makes a template of a workflow',
+  summary: 'Makes a template from a workflow',
   query: z.object({ workflow_id: id(), user_group_id: id().optional() }),
   body: TemplateCreate,
   answer: [201, Template],

@@ -97,7 +97,7 @@ export const WorkflowTaskCreate = z
     args_parallel: optionalArgs().default(null),
     type_filters: flagMap().default({}),
     description: optionalText().default(null),
-    alias: optionalText().default(null),
+    alias: name().nullable().default(null),
   })
   .meta({ id: 'WorkflowTaskCreate' });
 export type WorkflowTaskCreate = z.output<typeof WorkflowTaskCreate>;
@@ -110,7 +110,7 @@ export const WorkflowTaskUpdate = z
     args_parallel: optionalArgs().optional(),
     type_filters: flagMap().optional(),
     description: optionalText().optional(),
-    alias: optionalText().optional(),
+    alias: name().nullable().optional(),
   })
   .meta({ id: 'WorkflowTaskUpdate' });
 export type WorkflowTaskUpdate = z.output<typeof WorkflowTaskUpdate>;

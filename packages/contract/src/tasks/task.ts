@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { flagMap, jsonAnswer, jsonObject } from '../wire/json.ts';
 import { distinct } from '../wire/maps.ts';
 import { reader, type Reading, rule, valueError, wrong } from '../wire/problem.ts';
-import { answer, choice, readTrimmedText, text, trimmedText } from '../wire/scalars.ts';
+import { answer, choice, name, readTrimmedText, text, trimmedText } from '../wire/scalars.ts';
 
 export const TASK_TYPES = [
   'compound',
@@ -101,7 +101,7 @@ export function inferredType(parallel: unknown, nonParallel: unknown): TaskType 
 
 export const TaskCreate = z
   .strictObject({
-    name: trimmedText(),
+    name: name(),
     version: trimmedText(),
     command_non_parallel: command().optional(),
     command_parallel: command().optional(),

@@ -121,7 +121,7 @@ export function readTrimmedText(input: unknown): Reading<string> {
 /** A text without the white space around it, at least one character long. */
 export const trimmedText = () => reader(readTrimmedText, { type: 'string', minLength: 1 });
 
-function readName(input: unknown): Reading<string> {
+export function readName(input: unknown): Reading<string> {
   const reading = readTrimmedText(input);
   if ('problem' in reading) return reading;
   const problem = nameProblem(reading.value);

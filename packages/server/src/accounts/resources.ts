@@ -30,7 +30,7 @@ async function explained<T>(work: Promise<T>): Promise<T> {
     if (constraint === 'users_profile')
       throw refuse(422, 'Users still have this profile. Give them another one first.');
     if (constraint === 'projects_resource')
-      throw refuse(422, 'Projects still use this resource. It can go when they are deleted.');
+      throw refuse(422, 'Projects still use this resource. It can be deleted when they are.');
     if (constraint === 'task_groups_resource')
       throw refuse(422, 'Task groups are still installed on this resource. Delete them first.');
     throw error;

@@ -38,7 +38,7 @@ export async function signIn(
     return { id: account.id, generation: account.token_generation };
   });
   if (signedIn === 'busy') {
-    throw refuse(429, 'Too many attempts to sign in at the same time. Wait some seconds and try again.', {
+    throw refuse(429, 'Too many attempts to sign in at the same time. Wait a few seconds and try again.', {
       'retry-after': '5',
     });
   }

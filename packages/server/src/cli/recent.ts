@@ -12,7 +12,7 @@ const period = (start: string, end: string | null) => `start=${time(start)} end=
 
 function summary(running: number, ended: number, minutes: number): string {
   if (running > 0) {
-    return `${running} job(s) or task-group activities are going on. Wait for them before a restart.`;
+    return `${running} job(s) or task-group activities are running. Wait for them before a restart.`;
   }
   const lately = `in the last ${minutes} minutes`;
   return ended > 0

@@ -134,7 +134,7 @@ export function planParallel({
 }: ManyPlan & { zarr_urls: string[] }): { units: Iterable<PlannedUnit> } | { problem: string } {
   const seen = new Set<string>();
   for (const url of zarr_urls) {
-    if (seen.has(url)) return { problem: `The image ${url} is there twice. Remove one of the two from the dataset.` };
+    if (seen.has(url)) return { problem: `The image ${url} is listed twice. Remove one of the two from the dataset.` };
     seen.add(url);
   }
   return { units: planMany(zarr_urls, (zarr_url) => ({ zarr_url }), plan) };

@@ -33,7 +33,7 @@ async function heir(source: pg.Client, references: References, email: string | u
   const { id, orphans } = rows[0]!;
   if (orphans && id === null) {
     throw new ImportRefused(
-      'The source has projects without an owner, and no active superuser who could get them. Name somebody with --orphans-to EMAIL.',
+      'The source has projects without an owner, and no active superuser who could get them. Name someone with --orphans-to EMAIL.',
     );
   }
   return id;

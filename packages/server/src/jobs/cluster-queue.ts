@@ -21,7 +21,7 @@ export async function clusterQueue(
 ): Promise<string> {
   const { resource, profile } = await usableProfile(db, user);
   if (resource.type === 'local') {
-    throw refuse(422, 'Jobs run on this machine here, so that there is no Slurm queue to show.');
+    throw refuse(422, 'Jobs run on this machine here, so there is no Slurm queue to show.');
   }
   const address = clusterAddress(resource, profile);
   const answer = await clusters.queueText(address, optionsOf(scope, user, address.username));

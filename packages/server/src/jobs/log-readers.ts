@@ -14,10 +14,10 @@ const OF_JOBS = {
   slots: 8,
   longest: 1000,
   longestOfOne: 256,
-  busy: 'Too many jobs are being read. Try again in some seconds.',
+  busy: 'Too many jobs are being read. Try again in a few seconds.',
 };
 const SHORT_LOG = 64 * 1024;
-const BUSY = 'Too many logs are being read on this cluster. Try again in some seconds.';
+const BUSY = 'Too many logs are being read on this cluster. Try again in a few seconds.';
 /** A connection has eight sessions. */
 const ON_A_CLUSTER = { slots: 3, longest: 200, longestOfOne: MOST_OF_ONE, busy: BUSY };
 const LONGEST_WAIT_MS = 10_000;

@@ -120,7 +120,7 @@ export async function queueOf(db: Database, clusters: Clusters, job: Job): Promi
   const jobs_ahead = await store.countJobsAhead(db, job.id);
   const reason =
     jobs_ahead === 0
-      ? 'This job is next; it begins when a slot is free.'
+      ? 'This job is next and starts when a slot is free.'
       : `${jobs(jobs_ahead)} submitted earlier on the same resource ${jobs_ahead === 1 ? 'has' : 'have'} not started either.`;
   return { state: 'waiting', jobs_ahead, reason };
 }

@@ -62,7 +62,7 @@ function requireRunnable(task: store.TaskToRun): void {
 
 function requireOpen(resource: Resource): void {
   if (resource.prevent_new_submissions) {
-    throw refuse(422, `The resource "${resource.name}" takes no new jobs at present. Try again later.`);
+    throw refuse(422, `The resource "${resource.name}" isn’t accepting new jobs right now. Try again later.`);
   }
 }
 

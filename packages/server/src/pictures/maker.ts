@@ -4,7 +4,7 @@ import { programIn } from '../program.ts';
 import { createMaker, type Maker } from '../studio/maker.ts';
 import type { Ask } from './ask.ts';
 
-export const BUSY = 'Too many pictures are being drawn. Try again in some seconds.';
+export const BUSY = 'Too many pictures are being drawn. Try again in a few seconds.';
 
 export type PictureMaker = Maker<Ask>;
 

@@ -74,7 +74,7 @@ export async function findTask(db: Executor, { workflow_id, workflow_task_id }: 
 /** Somebody who edits an old state would undo what others did since. */
 export function requireRevision(task: WorkflowTask, revision: number | undefined): void {
   if (revision !== undefined && revision !== task.revision) {
-    throw refuse(409, 'Somebody changed this task in the meantime. Load it again and repeat your change.');
+    throw refuse(409, 'Someone changed this task in the meantime. Load it again and repeat your change.');
   }
 }
 

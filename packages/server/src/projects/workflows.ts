@@ -56,9 +56,9 @@ export async function requireNoSubmittedJob(db: Executor, workflowId: number, wh
 /** What only the database knows for certain: others may take a name or delete something at this moment. */
 const BROKEN: Record<string, [status: number, text: string]> = {
   workflows_name_unique: [422, 'This project has a workflow with this name. Choose another.'],
-  workflows_project_id_fkey: [404, 'Somebody has just deleted this project.'],
-  workflows_template_id_fkey: [404, 'Somebody has just deleted this template.'],
-  workflow_tasks_task: [404, 'Somebody has just deleted one of these tasks. Load the list of tasks again.'],
+  workflows_project_id_fkey: [404, 'Someone has just deleted this project.'],
+  workflows_template_id_fkey: [404, 'Someone has just deleted this template.'],
+  workflow_tasks_task: [404, 'Someone has just deleted one of these tasks. Load the list of tasks again.'],
 };
 
 /** Turns a broken rule of the database into a refusal. */

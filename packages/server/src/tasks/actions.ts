@@ -127,7 +127,7 @@ async function collect(context: ActivityContext): Promise<void> {
   const path = group.path!;
   if ((await run.host.kindOf(path)) !== undefined) {
     if (!(await isOurs(context))) {
-      const problem = `The folder ${path} is there already and belongs to something else. Remove it and collect again.`;
+      const problem = `The folder ${path} exists already and belongs to something else. Delete it, then collect again.`;
       await run.fail(problem);
       await failCollection(db, activity, group);
       throw new StepFailed(problem);

@@ -33,7 +33,7 @@ import {
 } from './package-names.ts';
 import { baseFolder, isFar } from './install-site.ts';
 import * as store from './store/lifecycle.ts';
-import { explainDuplicate } from './store/task-groups.ts';
+import { explainDuplicate, folderTaken } from './store/task-groups.ts';
 import { chooseUserGroup, type Visibility } from './visibility.ts';
 
 export interface CollectParts {
@@ -161,11 +161,16 @@ async function accept(
       () => true,
       () => false,
     ));
+  const taken = exists ? await folderTaken(parts.db, row) : undefined;
   const upload = request.file ? await keepUpload(parts.dataDir, request.file) : undefined;
   try {
     const activity = await parts.db.transaction().execute(async (trx) => {
       const made = await store.insertGroup(trx, row);
-      if (exists) throw refuse(422, `The folder ${path} is there already. Remove it, or ask an administrator to.`);
+      if (exists)
+        throw refuse(
+          422,
+          taken ?? `The folder ${path} exists already. Delete it, or ask an administrator to, then collect again.`,
+        );
       const { use_pixi_lockfile } = request;
       return store.insertActivity(trx, {
         group: made,

@@ -37,7 +37,7 @@ const mustBeInactive: Check = async (_, { active }) =>
   active ? 'This task group is active. Deactivate it first.' : undefined;
 const mustBeFrozen: Check = async (_, { origin, env_info }) =>
   origin !== 'other' && env_info === null
-    ? 'Nobody knows any more what the environment held, so it cannot be made again.'
+    ? 'There is no record of what the environment held, so it cannot be made again.'
     : undefined;
 
 /** The order differs between people and administrators, as clients know it. */

@@ -13,7 +13,7 @@ const AT_ONCE = {
   slots: 4,
   longest: 200,
   longestOfOne: 20,
-  busy: 'Too many packages are being looked up. Try again in some seconds.',
+  busy: 'Too many packages are being looked up. Try again in a few seconds.',
 };
 
 export function createLookups(): Lookups {

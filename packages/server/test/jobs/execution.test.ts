@@ -395,7 +395,7 @@ describe('a folder that lies where the one of the job was to be', () => {
     try {
       const job = await lab.run(await lab.workflow([{ type: 'parallel' }]), await lab.dataset(['a']));
       expect(job).toMatchObject({ status: 'failed', failure: { kind: 'internal' }, workflow_log: null });
-      expect(job.log).toBe(`The folder of the job is there already: ${taken}`);
+      expect(job.log).toBe(`The folder of the job exists already: ${taken}`);
       await until('the end of its work', async () => (await pool.query('select from background_work')).rowCount === 0);
       expect(readdirSync(taken)).toEqual(['precious']);
       expect(existsSync(`${taken}.zip`)).toBe(false);

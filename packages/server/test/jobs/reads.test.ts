@@ -287,7 +287,7 @@ describe('what a job waits for', () => {
     expect(await ask(first)).toEqual({
       state: 'waiting',
       jobs_ahead: 0,
-      reason: 'This job is next; it begins when a slot is free.',
+      reason: 'This job is next and starts when a slot is free.',
     });
     expect(await ask(second)).toEqual({
       state: 'waiting',

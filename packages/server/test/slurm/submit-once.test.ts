@@ -62,7 +62,7 @@ it('a refusal is told in words, with what Slurm itself said', async () => {
   const { client, asked } = standIn({ sbatch: `echo "${said}" >&2; exit 1` });
   const refused = await submitOnce(client, someJob(), asking()).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(SubmissionRefused);
-  expect(refused).toMatchObject({ said, message: expect.stringContaining('does not take jobs for this partition') });
+  expect(refused).toMatchObject({ said, message: expect.stringContaining('does not accept jobs for this partition') });
   expect(asked('sbatch')).toHaveLength(1);
 });
 

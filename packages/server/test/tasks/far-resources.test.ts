@@ -176,7 +176,7 @@ describe('a collection by SSH', () => {
     await attempt(farHost({}), body.id, 1);
     expect(await activityOf(body.id)).toMatchObject({
       status: 'failed',
-      log: expect.stringContaining('is there already'),
+      log: expect.stringContaining('exists already'),
     });
     expect(existsSync(path)).toBe(true);
   });

@@ -294,7 +294,7 @@ describe('a collection that is refused', () => {
     expect(outputOf(group.task_list[0].command_parallel)).toContain('mock');
     const path = join(base, String(owner.id), 'other', '1');
     mkdirSync(path, { recursive: true });
-    await refused(await collect(await archiveOf({}, { filename: 'other-1.tar.gz' })), 'is there already');
+    await refused(await collect(await archiveOf({}, { filename: 'other-1.tar.gz' })), 'exists already');
     expect([isThere(path), (await groupsCalled('other')).length]).toEqual([true, 0]);
   });
 });

@@ -3,7 +3,7 @@
  *
  *     const ask = createAsker<Question>(() => new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' }), {
  *       problemOf: ({ problem }) => new Error(problem),
- *       broken: () => new Error('Pictures cannot be read.'),
+ *       broken: () => new Error('The picture can’t be loaded.'),
  *     });
  *     const picture = await ask({ what: 'picture', address }, signal);
  */

@@ -202,7 +202,7 @@ describe('8.5 containers', () => {
   test.each([
     ['too few', { minItems: 2 }, [1], 'Give at least 2 items.'],
     ['too many', { maxItems: 1 }, [1, 2], 'Keep at most 1 item.'],
-    ['twice', { uniqueItems: true }, [1, 1], 'Each item may occur only once. Remove what is there twice.'],
+    ['twice', { uniqueItems: true }, [1, 1], 'Each item may occur only once. Remove the repeated ones.'],
   ])('%s is said at the block', (_, limits, value, text) => {
     expect(about({ type: 'array', items: { type: 'integer' }, ...limits }, value)).toEqual({ '/x': text });
   });

@@ -217,7 +217,7 @@ describe('8.5 blocks', () => {
     await expect.element(screen.getByRole('textbox', { name: 'first' })).toHaveValue('5');
     await name.fill('first');
     await add.click();
-    await expect.element(name).toHaveAccessibleDescription('“first” is there already. Use another name.');
+    await expect.element(name).toHaveAccessibleDescription('“first” exists already. Use another name.');
     await expect.poll(sent).toEqual({ r: { first: 5 } });
     await screen.getByRole('button', { name: 'Remove first' }).click();
     await expect.poll(sent).toEqual({});
@@ -730,7 +730,7 @@ describe('8.5 the form as a whole', () => {
     await screen.getByRole('button', { name: 'Add to Arguments' }).click();
     await expect.element(screen.getByText('Enter a name.')).toBeVisible();
     await screen.getByRole('textbox', { name: 'Name of new entry of Arguments' }).fill('a');
-    await expect.element(screen.getByText('“a” is there already. Use another name.')).toBeVisible();
+    await expect.element(screen.getByText('“a” exists already. Use another name.')).toBeVisible();
   });
 
   const fields = (count: number) =>

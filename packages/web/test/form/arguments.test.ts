@@ -298,7 +298,7 @@ describe('free-form values', () => {
 
   test.each([
     ['an empty name', [newEntry('string', '')], 'Enter a name.'],
-    ['a name twice', [newEntry('string', 'a'), newEntry('null', 'a')], '“a” is there already. Use another name.'],
+    ['a name twice', [newEntry('string', 'a'), newEntry('null', 'a')], '“a” exists already. Use another name.'],
     ['no number', [{ ...newEntry('number', 'a'), text: '1,5' }], 'Enter a number, for example -2.5 or 1e3.'],
   ])('%s is a problem', (_, entries, text) => {
     const deep = { ...newEntry('object'), entries: [{ ...newEntry('object', 'in'), entries }] };

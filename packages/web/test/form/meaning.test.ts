@@ -1,6 +1,7 @@
 /** Which arguments name something in the data, and what is offered for them. */
 import { describe, expect, test } from 'vitest';
 
+import { madeBy } from '#lib/form/made.ts';
 import { type Meaning, meaningOf, meaningOfKeys, type Surroundings, wantedBy } from '#lib/form/meaning.ts';
 import { type DataNames, notFound, suggestionsFor } from '#lib/form/names.ts';
 
@@ -230,5 +231,82 @@ describe('a value that the dataset does not have', () => {
   ])('%s as %j', (text, meaning, expected, instead) => {
     expect(said(text, meaning)?.text).toBe(expected);
     expect(said(text, meaning)?.instead).toBe(instead);
+  });
+});
+
+describe('what earlier tasks will make', () => {
+  /** As in fractal-tasks-core: a name with a part to be filled in, and one that is made only where it is asked for. */
+  const SEGMENTATION = {
+    type: 'parallel',
+    args_schema_version: 'pydantic_v2',
+    args_schema_non_parallel: null,
+    args_schema_parallel: {
+      type: 'object',
+      properties: {
+        channel: {
+          type: 'object',
+          properties: { mode: { type: 'string', default: 'label' }, identifier: { type: 'string' } },
+        },
+        input_roi_table: { type: 'string', default: 'FOV_ROI_table' },
+        output_label_name: { type: 'string', default: '{channel_identifier}_segmented' },
+        create_masking_roi_table: {
+          anyOf: [{ $ref: '#/$defs/Masking' }, { type: 'null' }],
+          default: null,
+        },
+      },
+      $defs: {
+        Masking: {
+          type: 'object',
+          properties: { table_name: { type: 'string', default: '{output_label_name}_masking_ROI_table' } },
+        },
+      },
+    },
+  };
+  const made = (args_parallel: object, schemas = SEGMENTATION) =>
+    madeBy({ schemas, values: { args_parallel } }, 2).map(({ of, name, task }) => [of, name, task]);
+
+  test.each<[string, object, unknown[]]>([
+    ['nothing is known of the channel', {}, []],
+    ['the default is filled in', { channel: { identifier: 'DAPI' } }, [['label image', 'DAPI_segmented', 2]]],
+    ['a name of its own', { output_label_name: 'nuclei' }, [['label image', 'nuclei', 2]]],
+    [
+      'a table beside it, named after it',
+      { output_label_name: 'nuclei', create_masking_roi_table: {} },
+      [
+        ['label image', 'nuclei', 2],
+        ['masking ROI table', 'nuclei_masking_ROI_table', 2],
+      ],
+    ],
+    ['names that turn in circles', { output_label_name: '{output_label_name}' }, []],
+  ])('%s', (_, args, expected) => expect(made(args)).toEqual(expected));
+
+  test('a task without a schema says it by the names of its arguments', () => {
+    const free = { ...SEGMENTATION, args_schema_version: null as never, args_schema_parallel: null as never };
+    const args = { output_table_name: 'features', new_channel: { wavelength_id: 'A09_C01' }, input_label: 'nuclei' };
+    expect(made(args, free)).toEqual([
+      ['table', 'features', 2],
+      ['wavelength', 'A09_C01', 2],
+    ]);
+  });
+
+  test('they are offered beside what the dataset has, which comes first where both have it', () => {
+    const names: DataNames = {
+      ...NAMES,
+      made: [
+        { of: 'label image', name: 'nuclei', task: 1 },
+        { of: 'label image', name: 'organelles', task: 2 },
+        { of: 'masking ROI table', name: 'organelle_masks', task: 2 },
+      ],
+    };
+    expect(suggestionsFor({ of: 'label image' }, names)).toEqual([
+      { value: 'cells' },
+      { value: 'nuclei' },
+      { value: 'organelles', note: 'from task 2' },
+    ]);
+    expect(suggestionsFor({ of: 'masking ROI table' }, names).map(({ value }) => value)).toEqual([
+      'nuclei_masks',
+      'organelle_masks',
+    ]);
+    expect(suggestionsFor({ of: 'label image' }, { made: names.made })).toHaveLength(2);
   });
 });

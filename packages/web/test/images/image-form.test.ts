@@ -36,9 +36,9 @@ describe('attributes', () => {
 
   it('take numbers only where a number is wanted', () => {
     const line = { ...newAttribute('cycle'), kind: 'number' as const };
-    expect(Object.values(attributeProblems([{ ...line, text: '' }]))).toEqual(['Write a number.']);
+    expect(Object.values(attributeProblems([{ ...line, text: '' }]))).toEqual(['Enter a number.']);
     expect(Object.values(attributeProblems([{ ...line, text: '1e' }]))).toEqual([
-      '1e is no number. Write one such as -3 or 0.5.',
+      '1e is not a number. Enter one such as -3 or 0.5.',
     ]);
     expect(attributeProblems([{ ...line, text: ' -3 ' }])).toEqual({});
   });

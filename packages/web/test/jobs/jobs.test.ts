@@ -164,7 +164,7 @@ describe('a failed job', () => {
     ['no_images', 'No image matched what Segment takes.', 'no such file'],
     ['submissions_off', 'New jobs are switched off.', undefined],
     ['output', 'Segment returned invalid output.', 'no such file'],
-    ['admin', 'An administrator labelled this job as failed.', undefined],
+    ['admin', 'An administrator set this job to failed.', undefined],
     ['internal', 'A server error ended this job.', 'no such file'],
     [null, 'This job failed.', 'no such file'],
   ])('because of %s says so', (kind, title, said) =>

@@ -77,7 +77,7 @@ describe('what the reader may do', () => {
     expect(whyNotEdit(project, { is_guest: false })).toBe(
       'You can read this project. Ask anna@example.org for permission to edit.',
     );
-    expect(whyNotStar(project, { is_guest: false })).toMatch(/seen by everybody/);
+    expect(whyNotStar(project, { is_guest: false })).toMatch(/Everyone in the project sees stars/);
     expect(whyNotEdit({ ...project, permissions: 'rw' }, { is_guest: false })).toBeUndefined();
   });
 

@@ -64,7 +64,7 @@ test('a package of the index: errors at the field', async () => {
   await page.getByRole('button', { name: 'Pin a package' }).click();
   await page.getByLabel('Package to pin').fill('numpy');
   await page.keyboard.press('Enter');
-  await problem(page, 'Give the version, such as 2.1.3.');
+  await problem(page, 'Enter a version, such as 2.1.3.');
   await page.getByLabel('Its version').fill('2.1.3');
   await page.keyboard.press('Enter');
   await expect.poll(() => page.getByText('numpy 2.1.3 before').count()).toBe(1);
@@ -151,7 +151,7 @@ test('an environment of one’s own: relative interpreter, both package fields, 
   await page.getByLabel('Package name').fill('hello');
   await page.getByLabel('Package folder').fill(folder);
   await collect(page);
-  await problem(page, 'Give the whole path, beginning with /.');
+  await problem(page, 'Enter an absolute path, beginning with /.');
   await problem(page, 'Enter the name or the folder, not both.');
   await problem(page, 'Choose the manifest of the package.');
 
@@ -182,8 +182,8 @@ test('single tasks of all kinds, and files that are none', async () => {
   await kind(page, 'One task');
   const add = () => page.getByRole('button', { name: 'Add task' }).click();
   await add();
-  await problem(page, 'Give the task a name.');
-  await problem(page, 'Give the command that starts the task.');
+  await problem(page, 'Enter a name for the task.');
+  await problem(page, 'Enter the command that starts the task.');
 
   const unfolded = page.getByText('Types, arguments, documentation');
   await unfolded.click();

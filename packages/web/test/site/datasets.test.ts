@@ -48,7 +48,7 @@ test('owner and guest find theirs, by any part of a name, and see how many image
   const guest = await bob.open('/v2/datasets');
   await expect.poll(() => names(guest)).toEqual(['Controls: 1', 'Mine: 2', 'Plate One: 3']);
   expect(await guest.getByRole('button', { name: 'Star Plate One' }).count()).toBe(0);
-  await guest.getByRole('checkbox', { name: 'Only of my own projects' }).check();
+  await guest.getByRole('checkbox', { name: 'Only my own projects' }).check();
   await expect.poll(() => names(guest)).toEqual(['Mine: 2']);
   await guest.getByRole('link', { name: 'Mine' }).click();
   await guest.getByRole('heading', { name: /^Mine/ }).waitFor();

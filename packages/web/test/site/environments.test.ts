@@ -158,7 +158,7 @@ test.runIf(resets)('reset of a wheel: Python, extras and pins, confirmed once mo
   await page.getByLabel('When it is installed').selectOption('after');
   await page.getByRole('button', { name: 'Pin', exact: true }).click();
   await looksWell(page, 'admin-reset-pip');
-  expect(await confirmed(page, group, /newer versions.*cannot be taken back/s)).toEqual({
+  expect(await confirmed(page, group, /newer versions.*can’t undo this/s)).toEqual({
     python_version: group.python_version,
     pip_extras: 'more',
     pinned_package_versions_pre: {},

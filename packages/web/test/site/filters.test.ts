@@ -64,7 +64,7 @@ test('several filters that are set while the list is on its way all stay', async
   // the answer for these letters is on its way
   await name.pressSequentially('te');
   await page.getByRole('searchbox', { name: 'Project name' }).pressSequentially('neurite');
-  await page.getByRole('checkbox', { name: 'Only of my own projects' }).check();
+  await page.getByRole('checkbox', { name: 'Only my own projects' }).check();
   lists.letGo();
 
   await expect.poll(() => queryOf(page)).toEqual({ dataset: 'Plate', project: 'neurite', owned: 'true' });

@@ -2,24 +2,13 @@
 import { expect, test } from 'vitest';
 
 import type { Job } from '@service/contract';
-import type { Page } from 'playwright-core';
 
+import { countClicks } from './clicks.ts';
 import { good, goTo, looksWell, openPage, PASSWORD, person, web } from './site.ts';
 
 const INSTALL_MS = 180_000;
 /** From the sign-in to what the first job did, and to the result after one repair. These numbers only ever go down. */
 const CLICKS = { first: 20, repaired: 26 };
-
-/** Presses of the mouse, over all pages that follow. */
-async function countClicks(page: Page): Promise<() => number> {
-  let count = 0;
-  await page.exposeFunction('clicked', () => (count += 1));
-  const listen = () =>
-    addEventListener('pointerdown', () => (window as unknown as { clicked: () => void }).clicked(), true);
-  await page.addInitScript(listen);
-  await page.evaluate(listen);
-  return () => count;
-}
 
 test(
   'sign in, collect, set up, run, see a failure, fix it, continue, look',

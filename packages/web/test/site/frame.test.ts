@@ -67,7 +67,7 @@ test('Ctrl K says when nothing is found, and does not show what is not for the r
   const page = await ben.open('/profile');
   await page.getByRole('button', { name: 'Find anything' }).click();
   await page.getByRole('combobox').fill(`Secret ${anna.id}`);
-  await page.getByText(`Nothing you may read has “Secret ${anna.id}” in its name.`).waitFor();
+  await page.getByText(`Nothing you can read has “Secret ${anna.id}” in its name.`).waitFor();
   await page.keyboard.press('Escape');
   await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
 });
@@ -163,7 +163,7 @@ test('own running jobs are counted; a notice tells when one ends elsewhere', asy
   const job = await anna.submit(project, workflow, dataset);
   const page = await anna.open('/profile');
   const jobs = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Jobs' });
-  await expect.poll(() => jobs.textContent()).toContain('1 of yours running');
+  await expect.poll(() => jobs.textContent()).toContain('1 of your jobs running');
   await looksWell(page, 'running-job');
   writeFileSync(goOn, '');
   await anna.ended(job);

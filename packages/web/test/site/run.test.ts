@@ -411,6 +411,19 @@ test('six failed images of nine run again without the others, then the next task
   await panel.getByRole('button', { name: /^i\b/ }).click();
   await panel.getByRole('region', { name: 'i', exact: true }).getByText('ValueError: no cells found').first().waitFor();
 
+  // and among the units of the run
+  await panel.getByRole('tab', { name: 'Runs' }).click();
+  await panel.getByRole('button', { name: 'Show run 1' }).click();
+  const units = panel.getByRole('table', { name: 'Units of this run' });
+  const equal = units.getByRole('button', { name: /^6 × .*no cells found/ });
+  await equal.waitFor();
+  expect(await units.getByRole('row').count()).toBe(1 + 3 + 1);
+  await looksWell(page, 'workflow-equal-units');
+  await equal.click();
+  await expect.poll(() => units.getByRole('row').count()).toBe(1 + 3 + 1 + 6);
+  await units.getByRole('button', { name: 'Log of i', exact: true }).click();
+  await panel.getByRole('region', { name: 'i', exact: true }).getByText('ValueError: no cells found').first().waitFor();
+
   await setArguments(anna, workflow, 0, {});
   await openDialog(page, 'Rerun 6 failed and continue');
   await dialog(page).getByText('6 of 9 images go to Segment').waitFor();
@@ -519,7 +532,7 @@ test('a resource that takes no jobs is said before anything is chosen', async ()
   });
   await openDialog(page, 'Run');
   await dialog(page)
-    .getByText(/takes no new jobs at present/)
+    .getByText(/accepting new jobs right now/)
     .waitFor();
   expect(await dialog(page).getByRole('button', { name: 'Run', exact: true }).getAttribute('aria-disabled')).toBe(
     'true',

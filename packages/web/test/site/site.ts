@@ -88,7 +88,7 @@ export interface Person extends User {
   workflow(project: Project, name: string, tasks: { task: Task; [field: string]: unknown }[]): Promise<Workflow>;
   submit(project: Project, workflow: Workflow, dataset: Dataset, body?: Submission): Promise<Job>;
   /** Waits until the job has ended. */
-  ended(job: Job): Promise<Job>;
+  ended(job: Job, timeout?: number): Promise<Job>;
 }
 
 const hasParallel = (type: TaskType) => ['parallel', 'compound', 'converter_compound'].includes(type);
@@ -182,10 +182,10 @@ function signedInPerson(user: User, own: string, token: string): Person {
           body,
         ),
       ),
-    async ended({ project_id, id }) {
+    async ended({ project_id, id }, timeout = 60_000) {
       const path = `/api/v2/project/${project_id}/job/${id}/`;
       await expect
-        .poll(async () => (await good<Job>(client.get(path))).status, { timeout: 60_000 })
+        .poll(async () => (await good<Job>(client.get(path))).status, { timeout })
         .not.toBe('submitted');
       return good(client.get(path));
     },

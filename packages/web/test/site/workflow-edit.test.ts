@@ -144,6 +144,28 @@ test('a wrong channel name is corrected by what the images of the dataset have',
   expect((await place.saved()).args_parallel).toEqual({ ...args, channel: { mode: 'label', identifier: 'DAPI' } });
 });
 
+test('label images that an earlier task will make are offered before there are any', async () => {
+  const anna = await person({ name: 'anna' });
+  const project = await anna.project('Screen 7');
+  const schema = (name: string, title: string) => ({
+    type: 'object',
+    properties: { zarr_url: { type: 'string' }, [name]: { type: 'string', title } },
+  });
+  const [segment, measure] = await Promise.all([
+    anna.task({ name: 'Segment', schema: schema('output_label_name', 'Output label') }),
+    anna.task({ name: 'Measure', schema: schema('input_label_name', 'Label image') }),
+  ]);
+  const workflow = await anna.workflow(project, 'Nuclei', [
+    { task: segment, args_parallel: { output_label_name: 'nuclei' } },
+    { task: measure },
+  ]);
+  const page = await anna.open(`/v2/projects/${project.id}/workflows/${workflow.id}?task=${workflow.task_list[1]!.id}`);
+  const label = panel(page).getByRole('combobox', { name: 'Label image' });
+  await label.click();
+  await panel(page).getByRole('option', { name: 'nuclei from task 1' }).click();
+  expect(await label.inputValue()).toBe('nuclei');
+});
+
 test('what is typed back is no change', async () => {
   const place = await begin();
   const page = await place.anna.open(place.path);
@@ -248,7 +270,7 @@ test('of two who edit the same nobody is overwritten unasked', async () => {
   await field(page, 'Diameter').fill('1');
   await patch(place, { args_parallel: { diameter: 99, model: 'cyto' } });
   await save(page).click();
-  await panel(page).getByText('Somebody else has changed this task.').waitFor();
+  await panel(page).getByText('Someone else changed this task.').waitFor();
   expect((await place.saved()).args_parallel).toMatchObject({ diameter: 99 });
   await looksWell(page, 'workflow-overtaken');
   await panel(page).getByRole('button', { name: 'Look' }).click();
@@ -273,12 +295,12 @@ test('a task without a schema: names and values of any kind', async () => {
   await group.getByRole('button', { name: 'Add to Arguments' }).click();
   await group.getByText('Enter a name.').waitFor();
   await save(page).click();
-  await panel(page).getByText('Something in the form is no value yet.').waitFor();
+  await panel(page).getByText('A field has no valid value yet.').waitFor();
   await group.getByRole('textbox', { name: 'Name of new entry of Arguments' }).fill('channel');
   await group.getByRole('textbox', { name: 'Value of channel' }).fill('DAPI');
   await group.getByRole('button', { name: 'Add to Arguments' }).click();
   await group.getByRole('textbox', { name: 'Name of new entry of Arguments' }).fill('channel');
-  await group.getByText('“channel” is there already. Use another name.').waitFor();
+  await group.getByText('“channel” exists already. Use another name.').waitFor();
   await group.getByRole('textbox', { name: 'Name of channel' }).nth(1).fill('sizes');
   await group.getByRole('combobox', { name: 'Type of sizes' }).selectOption('array');
   await group.getByRole('button', { name: 'Add to sizes' }).click();

@@ -214,7 +214,7 @@ describe('one task by hand', () => {
       { key: '3D', value: true },
       { key: '3D', value: false },
     ];
-    expect(singleProblems({ ...named, commands, output_types: twice })['output_types']).toBe('3D is there twice.');
+    expect(singleProblems({ ...named, commands, output_types: twice })['output_types']).toBe('3D is listed twice.');
     expect(singleProblems({ ...named, commands, schemas: { parallel: { type: 'thing' } } })).toHaveProperty(
       'args_schema_parallel',
     );

@@ -137,7 +137,7 @@ describe('what the choices do, in words', () => {
   });
 
   test('filters hold for all tasks', () => {
-    expect(words({ hasAttributeFilters: true })).toContain('also for images made during it');
+    expect(words({ hasAttributeFilters: true })).toContain('including images created during it');
     expect(words({ hasAttributeFilters: true, to: 1 })).not.toContain('attribute filters');
   });
 
@@ -203,7 +203,7 @@ describe('what stands in the way', () => {
     expect(said({ user: { is_guest: true } }).join()).toContain('Guest');
     expect(said({ info: { ...info, has_profile: false } }).join()).toContain('no profile');
     expect(said({ info: { ...info, prevent_new_submissions: true } })).toEqual([
-      'Cluster takes no new jobs at present. Try again later.',
+      'Cluster isn’t accepting new jobs right now. Try again later.',
     ]);
   });
 
@@ -223,7 +223,7 @@ describe('what stands in the way', () => {
       last: 2,
     };
     expect(obstacles(given)).toEqual([
-      { words: 'Cluster takes no new jobs at present. Try again later.' },
+      { words: 'Cluster isn’t accepting new jobs right now. Try again later.' },
       { task: { id: 2, number: 2, name: 'Two' }, words: 'Not active.' },
       {
         task: { id: 3, number: 3, name: 'Nuclei' },

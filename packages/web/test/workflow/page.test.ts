@@ -98,7 +98,7 @@ describe('type filters', () => {
     expect(rows.map(({ id }) => problems.get(id))).toEqual([
       'Enter a name.',
       undefined,
-      '“is_3D” is there already.',
+      '“is_3D” exists already.',
       'The task decides about “corrected” itself.',
     ]);
   });

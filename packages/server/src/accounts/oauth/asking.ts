@@ -13,7 +13,7 @@ const AT_ONCE = 8;
 /** All sign-ins are for one provider. */
 const PROVIDER = 'provider';
 
-const BUSY = 'Too many people sign in at the same time. Wait some seconds and sign in again.';
+const BUSY = 'Too many people sign in at the same time. Wait a few seconds and sign in again.';
 
 export interface Asking {
   /** Does the work when it is the turn of this address. What fails has been a wrong attempt. */

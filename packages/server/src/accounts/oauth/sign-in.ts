@@ -15,7 +15,7 @@ const MOST_REMEMBERED = 1000;
 /** The text for a person without an account. */
 const unknownPerson = (email: string, helpUrl: string | null) =>
   `There is no account for ${email} yet. Ask an administrator to create one.` +
-  (helpUrl === null ? '' : `\nYou find help at ${helpUrl}`);
+  (helpUrl === null ? '' : `\nYou can find help at ${helpUrl}`);
 
 /** Tells the administrators about people who tried: every time in the log, and one mail an hour for each address. */
 export function createSignupNotice(mailer: Mailer, log: Logger) {
@@ -27,7 +27,7 @@ export function createSignupNotice(mailer: Mailer, log: Logger) {
     if (told.size >= MOST_REMEMBERED) told.delete(told.keys().next().value!);
     told.set(key, Date.now());
     const text =
-      `Somebody tried to sign in with the external account ${email}, which no account here has.\n` +
+      `Someone tried to sign in with the external account ${email}, which is not linked to an account here.\n` +
       `If this person should have access, please create an account with this e-mail address.\n\n` +
       `The person was shown this text:\n${shown}\n`;
     void mailer('New OAuth self-registration', text).then((sent) => sent || told.delete(key));
@@ -68,7 +68,7 @@ export async function accountOf(db: Database, external: ExternalAccount, options
   }
   if (!external.confirmed) {
     options.log.warning(
-      `The provider does not say that the address ${account_email} is confirmed, so it is not believed. If nobody can enter ` +
+      `The provider does not say that the address ${account_email} is confirmed, so it can’t be trusted. If nobody can enter ` +
         `an address there that is not their own, set OAUTH_TRUST_EMAIL=true.`,
     );
     throw refuse(400, 'OAUTH_NOT_AVAILABLE_EMAIL');

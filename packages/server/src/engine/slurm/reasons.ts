@@ -1,21 +1,21 @@
 /**
  * Why a job waits in the queue of Slurm, in words.
  *
- *     waitingWords('AssocGrpCpuLimit') // 'Your group runs as much at a time as the cluster allows it.'
+ *     waitingWords('AssocGrpCpuLimit') // 'Your group has reached its limit on this cluster.'
  */
 const WORDS: [RegExp, string][] = [
-  [/^Resources$/i, 'It is next; it begins when enough of the cluster is free.'],
+  [/^Resources$/i, 'It is next and starts when enough of the cluster is free.'],
   [/^Priority$/i, 'Jobs with a higher priority come first.'],
   [/^(ReqNodeNotAvail|NodeDown|PartitionDown|PartitionInactive)/i, 'Nodes that it needs are down or reserved.'],
   [/^(PartitionTimeLimit|TimeLimit)$/i, 'It asks for more time than the partition allows. Stop it and give it less.'],
   [/^PartitionNodeLimit$/i, 'It asks for more nodes than the partition allows. Stop it and ask for fewer.'],
-  [/^JobHeldUser$/i, 'Somebody holds it back. Release it in Slurm, or stop it.'],
-  [/^JobHeldAdmin$/i, 'An administrator of the cluster holds it back.'],
-  [/^(JobArrayTaskLimit)$/i, 'As many parts of it run as may run at a time.'],
-  [/^(BeginTime|Reservation)$/i, 'Its time has not come yet.'],
+  [/^JobHeldUser$/i, 'It is on hold. Release it in Slurm, or stop it.'],
+  [/^JobHeldAdmin$/i, 'An administrator of the cluster has put it on hold.'],
+  [/^(JobArrayTaskLimit)$/i, 'The limit on its parts running at once is reached.'],
+  [/^(BeginTime|Reservation)$/i, 'Its start time is still ahead.'],
   [/^(Licenses|BurstBuffer|FrontEndDown)/i, 'Something that it needs is in use.'],
-  [/^(Assoc|Association)/i, 'Your group runs as much at a time as the cluster allows it.'],
-  [/^QOS/i, 'You run as much at a time as the cluster allows.'],
+  [/^(Assoc|Association)/i, 'Your group has reached its limit on this cluster.'],
+  [/^QOS/i, 'You have reached your limit on this cluster.'],
 ];
 
 /** Null when Slurm gives no reason. */

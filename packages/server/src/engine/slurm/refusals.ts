@@ -3,7 +3,7 @@
  *
  *     isPassing('sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)') // true
  *     refusalWords('sbatch: error: invalid partition specified: x\nsbatch: error: Batch job submission failed: Invalid partition name specified')
- *     // 'Slurm does not take jobs for this partition. Ask an administrator … It says: Invalid partition name specified'
+ *     // 'Slurm does not accept jobs for this partition. Ask an administrator … It says: Invalid partition name specified'
  */
 import { cleanText, cutEnd } from '../text.ts';
 
@@ -63,14 +63,17 @@ const REFUSALS: [RegExp, string][] = [
   ],
   [
     /accounting\/qos policy|assoc\w*limit|qos\w*limit/i,
-    'This would be over a limit that the cluster sets for you. Wait until other jobs have ended, or ask who runs the cluster.',
+    'This exceeds a limit of the cluster. Wait until other jobs have ended, or ask the administrators of the cluster.',
   ],
   [
     /invalid partition|partition.*(not available|down|inactive)|required partition/i,
-    'Slurm does not take jobs for this partition. Ask an administrator to check the partition of the resource.',
+    'Slurm does not accept jobs for this partition. Ask an administrator to check the partition of the resource.',
   ],
-  [/invalid account/i, 'Slurm does not let you use this account. Choose another account, or ask who runs the cluster.'],
-  [/invalid qos/i, 'Slurm does not let you use this quality of service (qos). Ask who runs the cluster.'],
+  [
+    /invalid account/i,
+    'Slurm does not let you use this account. Choose another account, or ask the administrators of the cluster.',
+  ],
+  [/invalid qos/i, 'Slurm does not let you use this quality of service (qos). Ask the administrators of the cluster.'],
   [
     /memory specification|memory required by task/i,
     'No node of the partition has as much memory as the task asks for. Give the task less memory (mem), or run fewer units at a time.',
@@ -102,7 +105,7 @@ const REFUSALS: [RegExp, string][] = [
   ],
   [
     /not permitted|permission denied|invalid user/i,
-    'Slurm does not let this user submit jobs. Ask who runs the cluster.',
+    'Slurm does not let this user submit jobs. Ask the administrators of the cluster.',
   ],
   [
     /unrecognized option|invalid directive|invalid --?|option requires|unmatched/i,
@@ -118,5 +121,5 @@ export function refusalWords(stderr: string): string {
   const told = (failureLine(stderr) ?? said.at(-1) ?? '').replace(/^.*?(submission failed|allocation failure): /i, '');
   const words = REFUSALS.find(([pattern]) => pattern.test(said.join('\n')))?.[1];
   const quoted = told === '' ? 'There was no reason given.' : `It says: ${cutEnd(told, LONGEST)}`;
-  return `${words ?? 'Slurm did not take the job.'} ${quoted}`;
+  return `${words ?? 'Slurm did not accept the job.'} ${quoted}`;
 }

@@ -34,7 +34,8 @@ const WORDS: Record<EndKind | 'gone', string> = {
   memory: 'The Slurm job used more memory than it had asked for. Give the task more memory, or smaller images.',
   node: 'The node failed while this ran. Run the task again.',
   preempted: 'Slurm took the node back for a job with a higher priority. Run the task again.',
-  cancelled: 'The job was cancelled in Slurm, not by this service. Run the task again, or ask who runs the cluster.',
+  cancelled:
+    'The job was cancelled in Slurm, not by this service. Run the task again, or ask the administrators of the cluster.',
   boot: 'The node of the Slurm job did not start. Run the task again.',
   unknown: 'Slurm does not say how the job ended. Run the task again.',
   gone: 'Slurm no longer knows the job, and it left no outcome. Run the task again.',

@@ -50,7 +50,7 @@ function inWords(error: ClientError, identity: SshIdentity, address: Address): H
     return new HostAway(`The address of "${address.name}" cannot be looked up at the moment.`, { cause: error });
   }
   if (error.code === 'ECONNREFUSED') {
-    return new HostAway(`Nobody answers at ${name}: the connection was refused. Is its SSH server running?`, {
+    return new HostAway(`No answer from ${name}: the connection was refused. Is its SSH server running?`, {
       cause: error,
     });
   }

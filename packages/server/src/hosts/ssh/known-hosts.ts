@@ -114,7 +114,7 @@ export function knownHosts(file: string): KnownHosts {
       return new HostAway(
         `${name} does not show the host key that we know. ` +
           (shown ? `It shows ${shown}. ` : `It has none of the kind that we know. `) +
-          `The machine was set up anew, or somebody is in between. Ask the administrators of ${name} for the fingerprint of its key. ` +
+          `The machine was set up anew, or someone is intercepting the connection. Ask the administrators of ${name} for the fingerprint of its key. ` +
           `If it is really theirs, remove line ${lines.join(' and line ')} of ${file}; the key is then learned again.`,
         { needsPerson: true },
       );

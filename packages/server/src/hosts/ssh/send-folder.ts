@@ -13,7 +13,7 @@ import { capture } from '../capture.ts';
 import { handOn } from '../output.ts';
 import type { Commands } from '../host.ts';
 
-const IF_FREE = 'if test -e "$2"; then echo "$2 is there already" >&2; exit 1; fi';
+const IF_FREE = 'if test -e "$2"; then echo "$2 exists already" >&2; exit 1; fi';
 const UNPACK = `${IF_FREE}; mkdir -p -- "$1" && exec tar -C "$1" -xf -`;
 const PUT = `${IF_FREE}; exec mv -T -- "$1" "$2"`;
 

@@ -48,7 +48,7 @@ export function jobs(plan: Plan): Mapping {
         from,
         where: isUnfinished,
         id: 'j.id',
-        text: `'status submitted → failed: nothing works for it any more. Submitted by ' || ${shown('j.user_email')}`,
+        text: `'status submitted → failed: it is no longer running. Submitted by ' || ${shown('j.user_email')}`,
       },
       {
         rule: 'jobs.unknown-status',

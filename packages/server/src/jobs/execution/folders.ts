@@ -21,7 +21,7 @@ export async function prepareFolders({
 }: RunningJob): Promise<string | undefined> {
   try {
     if (!(await exists(service_folder))) {
-      if (await exists(working_dir)) return `The folder of the job is there already: ${working_dir}`;
+      if (await exists(working_dir)) return `The folder of the job exists already: ${working_dir}`;
       await mkdir(service_folder, { recursive: true });
       if (snapshot.cluster?.type === 'slurm_sudo') await openForPerson(service_folder);
     }

@@ -110,7 +110,7 @@ async function obstacle(
   const { urls } = selection;
   if (!isConverter(task) && urls.length === 0) return { kind: 'no_images', message: noImages(name, selection) };
   if (job.resource_id !== null && (await store.submissionsPrevented(trx, job.resource_id))) {
-    const message = `The resource "${job.resource_name}" takes no new work at present, so the job ended before ${name}. Continue it later.`;
+    const message = `The resource "${job.resource_name}" isn’t accepting new work right now, so the job ended before ${name}. Continue it later.`;
     return { kind: 'submissions_off', message };
   }
   const clash = contradiction(input_types, task.workflowtask.type_filters);

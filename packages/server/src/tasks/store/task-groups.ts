@@ -202,7 +202,10 @@ async function ownedText(db: Executor, group: Identity): Promise<string> {
 }
 
 /** Two resources may have one folder for tasks, and folders of packages have the same names in it. */
-async function folderText(db: Executor, { pkg_name, version, path = null }: Identity): Promise<string> {
+export async function folderTaken(
+  db: Executor,
+  { pkg_name, version, path = null }: Identity,
+): Promise<string | undefined> {
   const other = await db
     .selectFrom('task_groups')
     .innerJoin('users', 'users.id', 'task_groups.user_id')
@@ -210,12 +213,11 @@ async function folderText(db: Executor, { pkg_name, version, path = null }: Iden
     .select(['task_groups.id', 'task_groups.pkg_name', 'task_groups.version', 'users.email', 'resources.name'])
     .where('task_groups.path', '=', path)
     .executeTakeFirst();
-  const named = other
-    ? `${other.pkg_name} ${other.version} of ${other.email} on the resource "${other.name}" (task group ${other.id})`
-    : 'Another task group';
   return (
-    `${named} is installed in ${path ?? 'this folder'}, where ${pkg_name} ${version} would be installed. ` +
-    'Delete it first, or choose another version.'
+    other &&
+    `${other.pkg_name} ${other.version} of ${other.email} on the resource "${other.name}" (task group ${other.id}) ` +
+      `is installed in ${path}, where ${pkg_name} ${version} would be installed. ` +
+      'Delete it first, or choose another version.'
   );
 }
 
@@ -248,7 +250,7 @@ export async function explainDuplicate(db: Executor, error: unknown, group: Iden
     case 'task_groups_user_group_unique':
       return sharedText(group, await equalInUserGroup(db, group));
     case 'task_groups_path_unique':
-      return folderText(db, group);
+      return (await folderTaken(db, group)) ?? `The folder ${group.path} was in use by another task group. Try again.`;
     case 'tasks_name_unique':
       return 'Two tasks have the same name. Rename one of them.';
     default:

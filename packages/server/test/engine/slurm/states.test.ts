@@ -193,7 +193,7 @@ describe('an error of Slurm', () => {
   it.each<[string, RegExp]>([
     [
       'sbatch: error: invalid partition specified: x\nsbatch: error: Batch job submission failed: Invalid partition name specified',
-      /does not take jobs for this partition\. Ask an administrator .* It says: Invalid partition name specified$/,
+      /does not accept jobs for this partition\. Ask an administrator .* It says: Invalid partition name specified$/,
     ],
     [
       'sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified',
@@ -219,7 +219,7 @@ describe('an error of Slurm', () => {
     ['sbatch: error: Batch job submission failed: Invalid job array specification', /arrays of this size/],
     [
       "sbatch: error: AssocMaxSubmitJobLimit\nsbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)",
-      /over a limit that the cluster sets for you/,
+      /exceeds a limit of the cluster/,
     ],
     [
       "sbatch: error: Batch job submission failed: User's group not permitted to use this partition",
@@ -231,11 +231,11 @@ describe('an error of Slurm', () => {
     ],
     [
       'sbatch: error: Batch job submission failed: Something else',
-      /^Slurm did not take the job\. It says: Something else$/,
+      /^Slurm did not accept the job\. It says: Something else$/,
     ],
     ['sudo: a password is required', /rules of sudo\. It says: sudo: a password is required$/],
     ['bash: line 1: sbatch: command not found', /^Slurm is not installed where jobs are submitted/],
-    ['', /^Slurm did not take the job\. There was no reason given\.$/],
+    ['', /^Slurm did not accept the job\. There was no reason given\.$/],
     [
       'sbatch: error: slurm_receive_msg: Connection refused\nsbatch: error: Batch job submission failed: Invalid partition name specified',
       /partition/,
@@ -248,7 +248,7 @@ describe('an error of Slurm', () => {
 
   it('can be shown and stored, however long it is', () => {
     expect(refusalWords(`sbatch: error: \0${'x'.repeat(9000)}`)).toMatch(
-      /^Slurm did not take the job\. It says: x{499}…$/,
+      /^Slurm did not accept the job\. It says: x{499}…$/,
     );
   });
 });

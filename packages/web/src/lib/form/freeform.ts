@@ -63,7 +63,7 @@ export function problemsOf(root: Entry): EntryProblems {
       look(child);
       if (entry.type !== 'object') continue;
       if (child.key === '') problems.set(child.id, 'Enter a name.');
-      else if (names.has(child.key)) problems.set(child.id, `“${child.key}” is there already. Use another name.`);
+      else if (names.has(child.key)) problems.set(child.id, `“${child.key}” exists already. Use another name.`);
       names.add(child.key);
     }
   };

@@ -108,18 +108,37 @@ function bySaying(beside: JsonObject, inChannel: boolean, inMask: boolean): Mean
 /** The names in a path; places in lists are none. */
 export const namesOf = (path: string): string[] => keysOf(path).filter((key) => !/^\d+$/.test(key));
 
-/** `names` lead from the arguments of the task to the value. */
-export function meaningOf(names: readonly string[], around: Surroundings = {}): Meaning | undefined {
-  const words = names.map(wordsOf);
+type Words = readonly (readonly string[])[];
+
+function means(words: Words, around: Surroundings): Meaning | undefined {
   const own = words.at(-1) ?? [];
-  if (words.some((one) => one.some((word) => MAKES.has(word)))) return undefined;
-  if (typeof around.default === 'string' && TEMPLATE.test(around.default)) return undefined;
   const within = words.slice(0, -1).flat();
   const inChannel = within.includes('channel');
   if (own.length === 0 || !own.every((word) => NAMING.has(word))) return byWords(own, inChannel);
   const inMask = within.some((word) => word.startsWith('mask'));
   const said = bySaying(around.beside ?? {}, inChannel, inMask);
   return said === undefined ? byWords(words.at(-2) ?? [], inChannel) : (said ?? undefined);
+}
+
+const isTemplate = (value: unknown): boolean => typeof value === 'string' && TEMPLATE.test(value);
+const isMade = (words: Words, around: Surroundings): boolean =>
+  words.some((one) => one.some((word) => MAKES.has(word))) || isTemplate(around.default);
+
+/** `names` lead from the arguments of the task to the value. */
+export function meaningOf(names: readonly string[], around: Surroundings = {}): Meaning | undefined {
+  const words = names.map(wordsOf);
+  return isMade(words, around) ? undefined : means(words, around);
+}
+
+/** What the value names when it is something that the task makes; undefined: the task finds it, or it is no name. */
+export function meaningOfMade(names: readonly string[], around: Surroundings = {}): Meaning | undefined {
+  const words = names.map(wordsOf);
+  if (!isMade(words, around)) return undefined;
+  const what = words.map((one) => one.filter((word) => !MAKES.has(word)));
+  const meaning = means(what, around);
+  // what holds it may say more: `create_masking_roi_table/table_name`
+  const outer = meaning?.of === 'table' ? means(what.slice(0, -1), around) : undefined;
+  return outer?.of.endsWith('table') ? outer : meaning;
 }
 
 /** What the names of entries mean, which a description tells: "keys match the wavelength_id of channels". */

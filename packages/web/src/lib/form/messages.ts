@@ -49,7 +49,7 @@ const WORDS: Record<string, (broken: Broken) => string> = {
   format: ({ rule }) => `Enter ${FORMATS[String(rule)] ?? `a text of the format ${String(rule)}`}.`,
   minItems: ({ rule }) => `Give at least ${things(rule, 'item')}.`,
   maxItems: ({ rule }) => `Keep at most ${things(rule, 'item')}.`,
-  uniqueItems: () => 'Each item may occur only once. Remove what is there twice.',
+  uniqueItems: () => 'Each item may occur only once. Remove the repeated ones.',
   minProperties: ({ rule }) => `Give at least ${rule === 1 ? '1 entry' : `${String(rule)} entries`}.`,
   maxProperties: ({ rule }) => `Keep at most ${rule === 1 ? '1 entry' : `${String(rule)} entries`}.`,
   propertyNames: () => 'This name is not possible here. Use another one.',

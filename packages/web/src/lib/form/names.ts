@@ -1,13 +1,16 @@
-/** Names in the chosen dataset, as suggestions for arguments that mean one. Typed values are as good as these. */
+/** Names in the chosen dataset, and those that earlier tasks will make, as suggestions for arguments that mean one. Typed values are as good as these. */
 import type { DatasetContents } from '@service/contract';
 
 import { inWords, ownOf } from '../json.ts';
+import type { Made } from './made.ts';
 import type { Meaning } from './meaning.ts';
 
 export interface DataNames {
   contents?: Pick<DatasetContents, 'channels' | 'labels' | 'tables'> | undefined;
   /** Attributes of images with all their values. */
   attributes?: Readonly<Record<string, readonly unknown[]>> | undefined;
+  /** What tasks before this one will make. */
+  made?: readonly Made[] | undefined;
 }
 
 export interface Suggestion {
@@ -79,12 +82,29 @@ function unsorted(meaning: Meaning, { contents, attributes }: DataNames): Sugges
   }
 }
 
+type Kind = Meaning['of'];
+
+/** Which kinds of things that tasks make fit where another kind is wanted. */
+const FITS: Partial<Record<Kind, readonly Kind[]>> = {
+  channel: ['channel label', 'wavelength'],
+  'channel label': ['channel'],
+  table: ['ROI table', 'masking ROI table'],
+  'ROI table': ['masking ROI table'],
+};
+
+const willBe = (meaning: Meaning, made: readonly Made[] = []): Suggestion[] =>
+  made
+    .filter(({ of }) => of === meaning.of || FITS[meaning.of]?.includes(of))
+    .map(({ name, task }) => ({ value: name, note: `from task ${task}` }));
+
 export const suggestionsFor = (meaning: Meaning | undefined, names: DataNames | undefined): Suggestion[] =>
-  meaning === undefined || names === undefined ? [] : sorted(unsorted(meaning, names));
+  meaning === undefined || names === undefined
+    ? []
+    : sorted([...unsorted(meaning, names), ...willBe(meaning, names.made)]);
 
 /** Tasks before this one may still make them. */
-const MADE_BY_TASKS = new Set<Meaning['of']>(['label image', 'table', 'ROI table', 'masking ROI table']);
-const CALLED: Partial<Record<Meaning['of'], string>> = { 'channel label': 'channel', wavelength: 'wavelength ID' };
+const MADE_BY_TASKS = new Set<Kind>(['label image', 'table', 'ROI table', 'masking ROI table']);
+const CALLED: Partial<Record<Kind, string>> = { 'channel label': 'channel', wavelength: 'wavelength ID' };
 
 export interface NotFound {
   text: string;

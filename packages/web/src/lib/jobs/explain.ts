@@ -18,7 +18,7 @@ type Explained = Pick<SingleJob, 'status' | 'failure' | 'log' | 'executor_error_
 const NEXT: Partial<Record<Cause, string>> = {
   memory: 'Give the task more memory in Resources of the workflow page, then rerun what failed.',
   time_limit: 'Give the task more time in Resources of the workflow page, then rerun what failed.',
-  start: 'The environment of the task may be broken. Ask the people who collected it.',
+  start: 'The environment of the task may be broken. Ask the person who collected it.',
   lost: 'The compute node was lost. Rerun what failed on the workflow page.',
 };
 
@@ -47,7 +47,7 @@ const WORDS: Record<Exclude<Kind, 'stopped' | 'task'>, (task: string) => Words> 
     speaks: true,
   }),
   admin: () => ({
-    title: 'An administrator labelled this job as failed.',
+    title: 'An administrator set this job to failed.',
     next: 'Ask your administrator why.',
   }),
   internal: () => ({

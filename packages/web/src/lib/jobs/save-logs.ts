@@ -13,6 +13,6 @@ export async function saveLogs({ id, project_id }: Pick<ListedJob, 'id' | 'proje
     await saveFrom(address, `${id}_logs.zip`);
   } catch (error) {
     if (error instanceof ApiProblem) throw error;
-    throw new ApiProblem(0, 'The logs could not be fetched. Look at your connection and try again.');
+    throw new ApiProblem(0, 'The logs could not be loaded. Check your connection and try again.');
   }
 }

@@ -11,7 +11,7 @@ interface Membership {
   owner_email: string;
 }
 
-const ONLY_LOOKS = 'Guests only look at things. Sign in with an account of your own to change them.';
+const ONLY_LOOKS = 'Guests can only look. Sign in with an account of your own to change them.';
 
 export const whyNotChange = (reader: Reader | null): string | undefined =>
   reader === null || reader.is_guest ? ONLY_LOOKS : undefined;
@@ -25,7 +25,7 @@ export function whyNotEdit(project: Membership, reader: Reader | null): string |
 /** A star is a property of the project: it changes the order for everybody in it. */
 export const whyNotStar = (project: Membership, reader: Reader | null): string | undefined =>
   project.permissions === 'r' && reader?.is_guest === false
-    ? `A star is seen by everybody in the project. Ask ${project.owner_email} for permission to edit.`
+    ? `Everyone in the project sees stars. Ask ${project.owner_email} for permission to edit.`
     : whyNotChange(reader);
 
 /** What the reader may do with a workflow, and why not: a button that does nothing says so beforehand. */

@@ -17,7 +17,7 @@ export const LEVELS: readonly Level[] = [
   {
     permissions: 'rw',
     name: 'Read and edit',
-    allows: 'Also makes, changes and deletes datasets and workflows, edits images and arguments, and sets stars.',
+    allows: 'Also creates, changes and deletes datasets and workflows, edits images and arguments, and sets stars.',
   },
   {
     permissions: 'rwx',

@@ -4,7 +4,7 @@ import { error } from '@sveltejs/kit';
 
 import type { DemoOffer, DemoWorkflow } from '../projects/demo.ts';
 
-const NOT_FOR_GUESTS = 'Guests only look at things. Sign in with an account of your own to make the demo.';
+const NOT_FOR_GUESTS = 'Guests can only look. Sign in with an account of your own to make the demo.';
 const LEFT_OUT = 'The demo is not part of this web server. It was built on a machine without Python.';
 
 /** A guest could do nothing with it. Who is signed in is checked by the page guard. */

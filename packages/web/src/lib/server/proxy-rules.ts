@@ -62,7 +62,7 @@ export function passedTo(method: string, pathname: string): Passed {
   const segments = given[1] === 'admin' || given[1] === 'auth' ? given.slice(1) : given;
   const leadsTo = (operations: Pick<Operation, 'path'>[]) => operations.some((one) => isAddressOf(one, segments));
   if (leadsTo(IMPERSONATIONS))
-    return refused(403, 'A page cannot ask for the token of somebody else. Use the form for it.');
+    return refused(403, 'A page cannot ask for another person’s token. Use the form for it.');
   if ((method === 'GET' || method === 'HEAD') && leadsTo(CHANGING_GETS))
     return refused(403, 'This address does something, so a link cannot open it. Send a POST.');
   return { path: pathOf(segments) };

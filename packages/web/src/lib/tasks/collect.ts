@@ -48,7 +48,7 @@ export const pinProblem = ({ name, version }: Pick<Pin, 'name' | 'version'>): st
   !NAME.test(name.trim())
     ? 'Enter a package name, such as numpy.'
     : version.trim() === ''
-      ? 'Give the version, such as 2.1.3.'
+      ? 'Enter a version, such as 2.1.3.'
       : undefined;
 
 export function packageProblems(fields: PackageFields): Problems {
@@ -115,19 +115,20 @@ export interface CustomFields {
 }
 
 const pathProblem = (path: string): string | undefined =>
-  path.trim().startsWith('/') ? undefined : 'Give the whole path, beginning with /.';
+  path.trim().startsWith('/') ? undefined : 'Enter an absolute path, beginning with /.';
 
 export function customProblems(fields: CustomFields): Problems {
   const problems: Problems = {};
   const { python_interpreter, label, version, package_name, package_root } = fields;
-  if (python_interpreter.trim() === '') problems['python_interpreter'] = 'Give the Python that has the package.';
+  if (python_interpreter.trim() === '')
+    problems['python_interpreter'] = 'Enter the path of the Python that has the package.';
   else {
     const wrong = pathProblem(python_interpreter);
     if (wrong) problems['python_interpreter'] = wrong;
   }
   if (fields.manifest === undefined) problems['manifest'] = 'Choose the manifest of the package.';
-  if (label.trim() === '') problems['label'] = 'Give a name, as people will find it here.';
-  if (version.trim() === '') problems['version'] = 'Give the version.';
+  if (label.trim() === '') problems['label'] = 'Enter a name. People will find the package by it.';
+  if (version.trim() === '') problems['version'] = 'Enter a version.';
   const [name, root] = [package_name.trim() !== '', package_root.trim() !== ''];
   if (name && root) problems['package_root'] = 'Enter the name or the folder, not both.';
   else if (!name && !root) problems['package_name'] = 'Enter the package name, or its folder.';

@@ -118,8 +118,8 @@ export function effect(action: Action, { origin, num_workflows, task_list }: Aff
   }
   if (action === 'delete') {
     return own
-      ? `${tasks} removed from the service. The environment is your own and stays. This cannot be taken back.`
-      : `${tasks} removed, and the environment with all its files. This cannot be taken back.`;
+      ? `${tasks} removed from the service. The environment is your own and stays. You can’t undo this.`
+      : `${tasks} removed, and the environment with all its files. You can’t undo this.`;
   }
   const files = own ? 'The environment is your own and stays.' : 'The environment is removed from disk.';
   const workflows = num_workflows === 0 ? '' : ` ${counted(num_workflows, 'workflow')} cannot run until then.`;

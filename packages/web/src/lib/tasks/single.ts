@@ -67,7 +67,7 @@ export function flagProblem(flags: readonly Flag[]): string | undefined {
   const keys = flags.map(({ key }) => key.trim());
   if (keys.includes('')) return 'Give each type a name, such as 3D.';
   const twice = keys.find((key, index) => keys.indexOf(key) < index);
-  return twice === undefined ? undefined : `${twice} is there twice.`;
+  return twice === undefined ? undefined : `${twice} is listed twice.`;
 }
 
 export const flagMap = (flags: readonly Flag[]): Record<string, boolean> =>
@@ -78,16 +78,16 @@ export const flagsOf = (map: Record<string, boolean>): Flag[] =>
 
 export function singleProblems(fields: SingleFields): Problems {
   const problems: Problems = {};
-  if (fields.name.trim() === '') problems['name'] = 'Give the task a name.';
-  if (fields.version.trim() === '') problems['version'] = 'Give the version.';
+  if (fields.name.trim() === '') problems['name'] = 'Enter a name for the task.';
+  if (fields.version.trim() === '') problems['version'] = 'Enter a version.';
   for (const phase of phasesOf(fields.type)) {
-    if (fields.commands[phase].trim() === '') problems[`command_${phase}`] = 'Give the command that starts the task.';
+    if (fields.commands[phase].trim() === '') problems[`command_${phase}`] = 'Enter the command that starts the task.';
   }
   const wrong = { input_types: flagProblem(fields.input_types), output_types: flagProblem(fields.output_types) };
   if (wrong.input_types && takesImages(fields.type)) problems['input_types'] = wrong.input_types;
   if (wrong.output_types) problems['output_types'] = wrong.output_types;
   if (fields.docs_link.trim() !== '' && !/^https?:\/\/\S+$/.test(fields.docs_link.trim()))
-    problems['docs_link'] = 'Give an address that begins with http:// or https://.';
+    problems['docs_link'] = 'Enter an address that begins with http:// or https://.';
   for (const phase of phasesOf(fields.type)) {
     const schema = fields.schemas[phase];
     if (schema && fields.dialect === '' && detectDialect([schema]) === undefined)

@@ -88,7 +88,7 @@ const CAUSES: Record<Cause, (words: Words) => Sentences> = {
   ],
   start: ({ name, who }) => [
     `${name} could not start on ${who}.`,
-    'Its environment may be broken: ask the people who collected the task.',
+    'Its environment may be broken. Ask the person who collected the task.',
   ],
   lost: ({ name, who, were, rerun }) => [
     `${who} of ${name} ${were} lost: the compute node went down.`,

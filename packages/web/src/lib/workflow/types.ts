@@ -25,7 +25,7 @@ export function rowProblems(rows: readonly TypeRow[], inputTypes: TypeFlags): Ma
   for (const { id, key } of rows) {
     const name = key.trim();
     if (name === '') problems.set(id, 'Enter a name.');
-    else if (seen.has(name)) problems.set(id, `“${name}” is there already.`);
+    else if (seen.has(name)) problems.set(id, `“${name}” exists already.`);
     else if (Object.hasOwn(inputTypes, name)) problems.set(id, `The task decides about “${name}” itself.`);
     seen.add(name);
   }

@@ -19,7 +19,7 @@ let busy = 0;
 
 const ask = createAsker<Question>(() => new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' }), {
   problemOf: ({ problem }) => new Error(problem),
-  broken: () => new Error('Pictures cannot be read.'),
+  broken: () => new Error('The picture can’t be loaded.'),
 });
 
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {

@@ -47,7 +47,7 @@ function resetEffects({ isReset, keepsOld }: Choices): string[] {
       ]
     : [
         'The image list and history of this dataset are cleared; it gets a new ID and loses its star. Files on disk stay.',
-        'The old dataset is removed only after the new one is there and its job is taken. If one of these is refused, everything stays as it was.',
+        'The old dataset is removed only after the new one exists and its job is accepted. If either is refused, nothing changes.',
       ];
 }
 
@@ -68,7 +68,7 @@ function statusEffects({ isReset, first, from, to, byStatus, statuses, laterTask
 /** What becomes of images that are done already. */
 function doneEffects({ name, type }: Choices['first'], done: number, statuses: readonly ImageStatus[]): string[] {
   if (statuses.length > 0 && !hasStatusPerImage(type))
-    return [`${name} does not run image by image: all its images share one status, so that they run again together.`];
+    return [`${name} does not run image by image: all its images share one status, so they run again together.`];
   if (done === 0 || statuses.includes('done')) return [];
   const words = `${counted(done, 'image')} that ${done === 1 ? 'is' : 'are'} done for ${name}`;
   if (statuses.length === 0) return [`${words} ${done === 1 ? 'runs' : 'run'} again.`];
@@ -79,8 +79,8 @@ function filterEffects({ isReset, from, to, hasAttributeFilters, hasTypeFilters 
   if (isReset || from === to) return [];
   return [
     ...(hasAttributeFilters
-      ? ['The attribute filters hold for all tasks of the job, also for images made during it.']
+      ? ['The attribute filters apply to all tasks of the job, including images created during it.']
       : []),
-    ...(hasTypeFilters ? ['The type filters hold until a task gives its images other types.'] : []),
+    ...(hasTypeFilters ? ['The type filters apply until a task gives its images other types.'] : []),
   ];
 }

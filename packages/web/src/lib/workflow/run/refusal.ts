@@ -27,7 +27,7 @@ function runRefusal(
   if (right !== undefined) return right;
   if (!info.has_profile) return 'Your account has no profile to run jobs with. Ask an administrator for one.';
   if (info.prevent_new_submissions)
-    return `${info.resource_name ?? 'Your resource'} takes no new jobs at present. Try again later.`;
+    return `${info.resource_name ?? 'Your resource'} isn’t accepting new jobs right now. Try again later.`;
   return undefined;
 }
 

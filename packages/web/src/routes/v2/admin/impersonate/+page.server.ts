@@ -9,7 +9,7 @@ import { beginImpersonation, tokenOf } from '#lib/server/session.ts';
 
 import type { Actions, RequestEvent } from './$types';
 
-const UNEXPECTED = 'This did not work. Try again; if it stays, look into the log of the service.';
+const UNEXPECTED = 'This did not work. Try again. If it keeps happening, look at the log of the service.';
 
 async function tokenFor(userId: string, visit: RequestEvent): Promise<{ token: string } | { problem: string }> {
   if (!/^\d+$/.test(userId)) return { problem: 'Choose a person first.' };

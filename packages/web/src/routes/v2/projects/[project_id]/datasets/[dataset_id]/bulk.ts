@@ -32,5 +32,5 @@ export async function targetOf(
 }
 
 export class TooMany extends Error {
-  override message = `A filter by status can be used for ${MOST} images at once. Add another filter, or take this one away.`;
+  override message = `A filter by status can be used for ${MOST} images at once. Add another filter, or remove this one.`;
 }

@@ -85,7 +85,9 @@ export function attributeProblems(lines: AttributeLine[]): Problems {
   for (const line of lines)
     if (valueOf(line) === undefined)
       problems[`value-${line.id}`] =
-        line.text.trim() === '' ? 'Write a number.' : `${line.text.trim()} is no number. Write one such as -3 or 0.5.`;
+        line.text.trim() === ''
+          ? 'Enter a number.'
+          : `${line.text.trim()} is not a number. Enter one such as -3 or 0.5.`;
   return problems;
 }
 
