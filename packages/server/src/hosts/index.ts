@@ -1,5 +1,18 @@
+export { type AccountHost, accountHost, hostOfOwner, type Obstacle, type Wanted } from './account-host.ts';
+export {
+  type Account,
+  AccountProblem,
+  findAccount,
+  isRoot,
+  lookUpAccount,
+  ownName,
+  requireGroup,
+  requireNotDatabase,
+  requireSudo,
+  sudoProblem,
+} from './accounts.ts';
 export { capture } from './capture.ts';
-export { commandEnvironment, passOn } from './environment.ts';
+export { commandEnvironment, environmentOfAccount, passOn } from './environment.ts';
 export { type Command, type Commands, type Host, HostAway, HostTimeout, type ProcessHandle } from './host.ts';
 export { localHost, processesWhere, wordsOf } from './local.ts';
 export {

@@ -1,0 +1,149 @@
+/**
+ * Throw-away accounts of this machine, and a deployment whose tasks one of them runs: as root starts the service, or as an
+ * ordinary account does with a sudo rule.
+ *
+ *     const place = openAccountSite('sudo');
+ *     const deployment = await openDeployment({ database: 'given', ...place });
+ *     place.close();
+ *
+ * It needs root, and a machine or container that is there for tests.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, chownSync, copyFileSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { SCRIPTED } from '../../packages/server/test/support/lab.ts';
+import type { Site } from './deployment.ts';
+import { remove, ROOT, startCommand, startService, temporaryFolder } from './processes.ts';
+
+export interface TestAccount {
+  name: string;
+  uid: number;
+  gid: number;
+}
+
+export type How = 'root' | 'sudo';
+
+const idOf = (flag: '-u' | '-g', name: string) => Number(execFileSync('id', [flag, name], { encoding: 'utf8' }));
+
+export function addAccount(): TestAccount {
+  const name = `svct${randomBytes(4).toString('hex')}`;
+  execFileSync('useradd', ['--create-home', '--comment', 'service test', '--shell', '/bin/sh', name], {
+    stdio: 'pipe',
+  });
+  return { name, uid: idOf('-u', name), gid: idOf('-g', name) };
+}
+
+/** The processes of an account. */
+export const processesOfAccount = ({ uid }: TestAccount): number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return statSync(`/proc/${pid}`).uid === uid;
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+
+/** With all that it still runs. */
+export function removeAccount(account: TestAccount): void {
+  for (const pid of processesOfAccount(account)) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // it has ended meanwhile
+    }
+  }
+  spawnSync('userdel', ['--force', '--remove', account.name]);
+}
+
+/** As the account: whether the command ends well. */
+export const can = ({ uid, gid }: TestAccount, ...command: string[]): boolean =>
+  spawnSync('setpriv', [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', ...command]).status === 0;
+
+/** The service as an ordinary account, from a checkout that it can read wherever this one is. */
+function startAs({ name }: TestAccount, checkout: string): Site['start'] {
+  const inside = 'mount --bind "$1" "$2" && cd "$2" && shift 2 && exec "$@"';
+  const become = ['setpriv', `--reuid=${name}`, `--regid=${name}`, '--init-groups', '--inh-caps=-all'];
+  return (args, environment) =>
+    startCommand(
+      'unshare',
+      [
+        ...['--mount', '--propagation', 'slave', '--', 'sh', '-c', inside, 'sh', ROOT, checkout, ...become],
+        ...[join(checkout, 'node_modules/.bin/node'), 'packages/server/bin/start.cjs', ...args],
+      ],
+      {
+        environment: {
+          ...{ HOME: `/home/${name}`, USER: name, LOGNAME: name, PATH: '/usr/local/bin:/usr/bin:/bin' },
+          SERVICE_WEB_CLIENT: 'false',
+          ...environment,
+        },
+      },
+    );
+}
+
+export interface AccountSite {
+  site: Site;
+  settings: Record<string, string>;
+  /** Who runs the tasks. */
+  account: TestAccount;
+  /** Who runs the service. */
+  service: TestAccount;
+  close(): void;
+}
+
+/** Everything is set up as docs/operation.md says. */
+export function openAccountSite(how: How): AccountSite {
+  const account = addAccount();
+  const isSudo = how === 'sudo';
+  const service = isSudo ? addAccount() : { name: 'root', uid: 0, gid: 0 };
+  const folder = temporaryFolder('account');
+  const [data, root] = [join(folder, 'data'), join(folder, 'lab')];
+  // elsewhere: processes that name the folder of the deployment are those of jobs
+  const checkout = temporaryFolder('checkout');
+  const rule = `/etc/sudoers.d/${service.name}`;
+  mkdirSync(root);
+  // the lab is made by who runs the tests: images are the account's, jobs the service's
+  for (const one of [folder, checkout]) chmodSync(one, 0o755);
+  chmodSync(root, 0o777);
+  const script = join(folder, 'scripted_task.py');
+  copyFileSync(SCRIPTED, script);
+  chmodSync(script, 0o644);
+  if (isSudo) {
+    mkdirSync(data);
+    chownSync(data, service.uid, service.gid);
+    execFileSync('usermod', ['--append', '--groups', account.name, service.name]);
+    writeFileSync(rule, `${service.name} ALL=(${account.name}) NOPASSWD: ALL\n`, { mode: 0o440 });
+  }
+  return {
+    account,
+    service,
+    settings: { SERVICE_TASKS_ACCOUNT: account.name },
+    site: {
+      folder,
+      data,
+      root,
+      start: isSudo ? startAs(service, checkout) : (args, environment) => startService(args, { environment }),
+      runningJobs: join(data, 'running-jobs'),
+      lab: {
+        script,
+        resource: {
+          tasks_python_config: JSON.stringify({ default_version: '3.11', versions: { '3.11': '/usr/bin/python3' } }),
+        },
+        prepare: ({ jobs, zarr }) => {
+          chownSync(jobs, service.uid, service.gid);
+          chownSync(zarr, account.uid, account.gid);
+        },
+      },
+    },
+    close() {
+      rmSync(rule, { force: true });
+      removeAccount(account);
+      if (isSudo) removeAccount(service);
+      for (const one of [folder, checkout]) remove(one);
+    },
+  };
+}
