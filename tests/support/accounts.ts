@@ -2,9 +2,8 @@
  * Throw-away accounts of this machine, and a deployment whose tasks one of them runs: as root starts the service, or as an
  * ordinary account does with a sudo rule.
  *
- *     const place = openAccountSite('sudo');
- *     const deployment = await openDeployment({ database: 'given', ...place });
- *     place.close();
+ *     const deployment = await openDeploymentAs('sudo', { database: 'given' });
+ *     await deployment.close();
  *
  * It needs root, and a machine or container that is there for tests.
  */
@@ -14,7 +13,7 @@ import { chmodSync, chownSync, copyFileSync, mkdirSync, readdirSync, rmSync, sta
 import { join } from 'node:path';
 
 import { SCRIPTED } from '../../packages/server/test/support/lab.ts';
-import type { Site } from './deployment.ts';
+import { type Deployment, type DeploymentOptions, openDeployment, type Site } from './deployment.ts';
 import { remove, ROOT, startCommand, startService, temporaryFolder } from './processes.ts';
 
 export interface TestAccount {
@@ -144,6 +143,23 @@ export function openAccountSite(how: How): AccountSite {
       removeAccount(account);
       if (isSudo) removeAccount(service);
       for (const one of [folder, checkout]) remove(one);
+    },
+  };
+}
+
+/** Who runs the tasks: the service itself, or another account of a service that is started by root or by an ordinary account. */
+export type Runner = 'the service' | How;
+
+export async function openDeploymentAs(runner: Runner, options: Omit<DeploymentOptions, 'site'>): Promise<Deployment> {
+  if (runner === 'the service') return openDeployment(options);
+  const place = openAccountSite(runner);
+  const settings = { ...place.settings, ...options.settings };
+  const deployment = await openDeployment({ ...options, settings, site: place.site });
+  return {
+    ...deployment,
+    async close() {
+      await deployment.close();
+      place.close();
     },
   };
 }
