@@ -103,7 +103,7 @@ export const line = (what: string, value: string, note = '') =>
   console.log(`${what.padEnd(52)} ${value.padStart(12)}   ${note}`);
 export const ratio = (value: number) => value.toFixed(2);
 
-/** What another account costs: the same figures once more, as ratios. */
+/** What another account costs: the same once more. Figures are ratios to what runs beside them, since machines are busy. */
 export async function besideOtherAccount(
   measure: (account?: string) => Promise<Record<string, number>>,
 ): Promise<void> {
@@ -112,7 +112,7 @@ export async function besideOtherAccount(
   if (account === undefined) return;
   console.log(`\nthe same, run by ${account}`);
   const others = await measure(account);
-  for (const [what, seconds] of Object.entries(others)) {
-    line(`${what}: ${account} to the service`, ratio(seconds / own[what]!), 'at most 1.1');
+  for (const [what, figure] of Object.entries(others)) {
+    line(`${what}: ${account} to the service`, ratio(figure / own[what]!), 'at most 1.1');
   }
 }

@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
+  chownSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -14,6 +15,10 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
 
+import type { Profile, Resource } from '@service/contract';
+
+import { createRunAs } from '../packages/server/src/run-as/index.ts';
+import { collectorFor, keeperFor } from '../packages/server/src/tasks/collector.ts';
 import { until } from '../packages/server/test/support/lab.ts';
 import { addAccount, can, openAccountSite, removeAccount, type AccountSite } from './support/accounts.ts';
 import { type Deployment, openDeployment } from './support/deployment.ts';
@@ -336,5 +341,61 @@ describe('without an account', () => {
     } finally {
       place.close();
     }
+  });
+});
+
+describe('on a cluster that is reached through sudo, packages are collected', () => {
+  const [person, builder] = [addAccount(), addAccount()];
+  const folder = temporaryFolder('collector');
+  chmodSync(folder, 0o755);
+  afterAll(() => {
+    remove(folder);
+    for (const account of [person, builder]) removeAccount(account);
+  });
+
+  const tasks_local_dir = join(folder, 'tasks');
+  const path = join(tasks_local_dir, '1/package/1.0');
+  const where = (account: string | null, username: string) => ({
+    resource: { type: 'slurm_sudo', tasks_local_dir, tasks_python_config: { account } } as unknown as Resource,
+    profile: { username } as Profile,
+  });
+  const collector = async (account: string | null, username: string) => {
+    const runAs = createRunAs({ setting: null, dataDir: folder, onUse: () => undefined });
+    const found = await collectorFor(runAs, where(account, username), { path, python: '/usr/bin/python3' });
+    return [found.account?.account.name, found.problem];
+  };
+
+  it('by the person, where they can write; else by the account of the resource; else by the service', async () => {
+    mkdirSync(tasks_local_dir, { mode: 0o755 });
+    expect(await collector(null, person.name)).toEqual([undefined, undefined]);
+    expect(await collector(null, 'nobody-here')).toEqual([undefined, undefined]);
+    expect(await collector(builder.name, person.name)).toEqual([
+      builder.name,
+      expect.stringContaining(`can't write to ${tasks_local_dir}. Run as root: chgrp -R ${builder.gid}`),
+    ]);
+    chownSync(tasks_local_dir, builder.uid, builder.gid);
+    expect(await collector(builder.name, person.name)).toEqual([builder.name, undefined]);
+    chownSync(tasks_local_dir, person.uid, person.gid);
+    expect(await collector(builder.name, person.name)).toEqual([person.name, undefined]);
+    expect(await collector('no-such-account', 'nobody-here')).toEqual([
+      undefined,
+      expect.stringContaining('There is no account "no-such-account"'),
+    ]);
+  });
+
+  it('and are kept by whoever their folder belongs to', async () => {
+    const runAs = createRunAs({ setting: null, dataDir: folder, onUse: () => undefined });
+    mkdirSync(path, { recursive: true });
+    const keeper = async () => {
+      const { host, account } = await keeperFor(runAs, where(builder.name, person.name), path);
+      return [account?.account.name, host === account];
+    };
+    chownSync(path, person.uid, person.gid);
+    expect(await keeper()).toEqual([person.name, true]);
+    chownSync(path, builder.uid, builder.gid);
+    expect(await keeper()).toEqual([builder.name, true]);
+    // files of the service are removed by the service, and what is in them runs as somebody else
+    chownSync(path, 0, 0);
+    expect(await keeper()).toEqual([builder.name, false]);
   });
 });

@@ -35,7 +35,7 @@ export function addAccount(): TestAccount {
 }
 
 /** The processes of an account. */
-export const processesOfAccount = ({ uid }: TestAccount): number[] =>
+const processesOfAccount = ({ uid }: TestAccount): number[] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => {

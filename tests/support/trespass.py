@@ -1,7 +1,4 @@
-"""Tries what code of one person must not be able to do to the service, and tells what came of each attempt.
-
-    trespass(pid of the service, its data folder, [files])  ->  {"what": "refused" | "done"}
-"""
+"""Tries what code of one person must not be able to do to the service, and writes down what came of each attempt."""
 
 import json
 import os

@@ -7,7 +7,7 @@
  * Root starts its commands with the account's ids; an ordinary account goes through sudo. Either way a file that the account
  * has turned into a link leads no further than the account gets by itself.
  */
-import { chmod, chown, lstat, mkdir, rename, rmdir } from 'node:fs/promises';
+import { chmod, chown, lstat, mkdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import { type Account, isRoot, lookUpAccount } from './accounts.ts';
@@ -32,7 +32,7 @@ export interface AccountHost extends Host {
   obstacle(wanted: Wanted): Promise<Obstacle | undefined>;
 }
 
-export interface Wanted {
+interface Wanted {
   /** Paths, there or not yet, that it has to get to. */
   enters?: string[];
   /** Folders, there or not yet, that it has to write to. */
@@ -49,6 +49,7 @@ export interface Obstacle {
   at: string;
 }
 
+const OF_GROUP = 0o070;
 /** A mount that does not answer is not waited for. */
 const LONGEST_LOOK_MS = 60_000;
 
@@ -134,7 +135,10 @@ export function accountHost(account: Account): AccountHost {
       await chmod(path, mode);
     },
     async removeShared(path) {
-      if (!(await unlessGone(lstat(path)))) return;
+      const about = await unlessGone(lstat(path));
+      if (!about) return;
+      // the service was interrupted before it let the account in
+      if (about.uid === process.getuid?.() && (about.mode & OF_GROUP) === 0) return rm(path, { recursive: true });
       // what is in it can be removed by the account alone; the folder itself, by the service
       await capture(commands, ['rm', '-rf', '--', path]);
       await unlessGone(rmdir(path));

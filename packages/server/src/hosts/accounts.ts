@@ -52,9 +52,22 @@ async function groupName(gid: number): Promise<string> {
   return stdout.toString('utf8').split(':')[0]?.trim() || String(gid);
 }
 
-/** Whether sudo lets the service run any command as the account; what it said where it does not. */
-export async function sudoProblem(name: string): Promise<string | undefined> {
-  const command = ['sudo', '--non-interactive', '-u', name, '--', '/bin/sh', '-c', ':'] as const;
+/** How every command begins that goes through sudo. */
+export const CLEAN_SESSION = ['env', '-i', 'setsid', '--wait', '/bin/sh', '-c'] as const;
+
+/** Whether sudo lets the service run any command as a person. Asked for as a list: a command that is refused may alert the site. */
+export async function maySudo(name: string): Promise<boolean> {
+  const command = ['sudo', '--non-interactive', '-u', name, '-l', '--', ...CLEAN_SESSION, ':'] as const;
+  try {
+    return (await capture(localHost, command, { timeoutMs: LONGEST_MS })).code === 0;
+  } catch {
+    return false;
+  }
+}
+
+/** What sudo says where it does not let the service run commands as an account. */
+async function sudoProblem(name: string): Promise<string | undefined> {
+  const command = ['sudo', '--non-interactive', '-u', name, '--', ...CLEAN_SESSION, ':'] as const;
   try {
     const { code, stderr } = await capture(localHost, command, { env: { LC_ALL: 'C.UTF-8' }, timeoutMs: LONGEST_MS });
     return code === 0 ? undefined : (sudoSaid(stderr) ?? stderr.trim());

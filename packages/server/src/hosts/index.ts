@@ -1,15 +1,13 @@
-export { type AccountHost, accountHost, hostOfOwner, type Obstacle, type Wanted } from './account-host.ts';
+export { type AccountHost, accountHost, hostOfOwner, type Obstacle } from './account-host.ts';
 export {
-  type Account,
   AccountProblem,
   findAccount,
   isRoot,
-  lookUpAccount,
+  maySudo,
   ownName,
   requireGroup,
   requireNotDatabase,
   requireSudo,
-  sudoProblem,
 } from './accounts.ts';
 export { capture } from './capture.ts';
 export { commandEnvironment, environmentOfAccount, passOn } from './environment.ts';

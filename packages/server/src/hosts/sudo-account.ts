@@ -4,7 +4,7 @@
  * signal its processes: they are ended by a second command.
  */
 import { guarded, ignored } from '../guard.ts';
-import type { Account } from './accounts.ts';
+import { type Account, CLEAN_SESSION } from './accounts.ts';
 import { environmentOfAccount } from './environment.ts';
 import { type Command, type Finished, type Host, HostTimeout, type RunOptions } from './host.ts';
 import { launchAs, localHost } from './local.ts';
@@ -44,8 +44,8 @@ const tellable = (variables: Record<string, string>) =>
   Object.entries(variables).filter(([name, value]) => VARIABLE.test(name) && !/[\n\0]/.test(value));
 
 function inSession(username: string, script: string, words: string[]): Command {
-  const clean = ['env', '-i', 'setsid', '--wait', '/bin/sh', '-c', script, 'sh'];
-  return ['sudo', '--set-home', '--non-interactive', '-u', username, '--', ...clean, ...words];
+  const begin = ['sudo', '--set-home', '--non-interactive', '-u', username, '--'] as const;
+  return [...begin, ...CLEAN_SESSION, script, 'sh', ...words];
 }
 
 async function* startingWith(lines: string, input: RunOptions['input']): AsyncGenerator<Uint8Array> {

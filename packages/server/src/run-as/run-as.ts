@@ -11,16 +11,16 @@ import {
   accountHost,
   findAccount,
   isRoot,
+  maySudo,
   requireGroup,
   requireNotDatabase,
   requireSudo,
-  sudoProblem,
 } from '../hosts/index.ts';
 
 type ResourceAccount = Pick<Resource, 'type' | 'tasks_python_config'>;
 
 /** Jobs share folders with the service; what is collected is written by the account alone. */
-export type Purpose = 'jobs' | 'collections';
+type Purpose = 'jobs' | 'collections';
 
 export interface RunAs {
   /** The account that the resource or the setting names; undefined for the one of the service, or of an SSH profile. */
@@ -56,7 +56,7 @@ export function createRunAs({ setting, dataDir, onUse }: Options): RunAs {
 
   async function lookAtPerson(username: string): Promise<AccountHost | undefined> {
     const account = await findAccount(username).catch(() => undefined);
-    if (!account || (!isRoot() && (await sudoProblem(username)) !== undefined)) return undefined;
+    if (!account || (!isRoot() && !(await maySudo(username)))) return undefined;
     return accountHost(account);
   }
 
