@@ -9,7 +9,18 @@
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, chownSync, copyFileSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 import { SCRIPTED } from '../../packages/server/test/support/lab.ts';
@@ -63,18 +74,32 @@ export function removeAccount(account: TestAccount): void {
 export const can = ({ uid, gid }: TestAccount, ...command: string[]): boolean =>
   spawnSync('setpriv', [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', ...command]).status === 0;
 
-/** The service as an ordinary account, from a checkout that it can read wherever this one is. */
-function startAs({ name }: TestAccount, checkout: string): Site['start'] {
-  const inside = 'mount --bind "$1" "$2" && cd "$2" && shift 2 && exec "$@"';
-  const become = ['setpriv', `--reuid=${name}`, `--regid=${name}`, '--init-groups', '--inh-caps=-all'];
-  return (args, environment) =>
+/** This checkout, where every account can read it and none can change it. */
+function mountCheckout(): { checkout: string; unmount(): void } {
+  const checkout = mkdtempSync('/run/service-checkout-');
+  execFileSync('mount', ['--bind', '-o', 'ro', ROOT, checkout]);
+  return {
+    checkout,
+    unmount() {
+      execFileSync('umount', ['--lazy', checkout]);
+      // never what is in it: it may still be this checkout
+      rmdirSync(checkout);
+    },
+  };
+}
+
+/** The service as an ordinary account. */
+const startAs =
+  ({ name }: TestAccount, checkout: string): Site['start'] =>
+  (args, environment) =>
     startCommand(
-      'unshare',
+      'setpriv',
       [
-        ...['--mount', '--propagation', 'slave', '--', 'sh', '-c', inside, 'sh', ROOT, checkout, ...become],
+        ...[`--reuid=${name}`, `--regid=${name}`, '--init-groups', '--inh-caps=-all'],
         ...[join(checkout, 'node_modules/.bin/node'), 'packages/server/bin/start.cjs', ...args],
       ],
       {
+        folder: checkout,
         environment: {
           ...{ HOME: `/home/${name}`, USER: name, LOGNAME: name, PATH: '/usr/local/bin:/usr/bin:/bin' },
           SERVICE_WEB_CLIENT: 'false',
@@ -82,7 +107,6 @@ function startAs({ name }: TestAccount, checkout: string): Site['start'] {
         },
       },
     );
-}
 
 export interface AccountSite {
   site: Site;
@@ -102,11 +126,11 @@ export function openAccountSite(how: How): AccountSite {
   const folder = temporaryFolder('account');
   const [data, root] = [join(folder, 'data'), join(folder, 'lab')];
   // elsewhere: processes that name the folder of the deployment are those of jobs
-  const checkout = temporaryFolder('checkout');
+  const mounted = isSudo ? mountCheckout() : undefined;
   const rule = `/etc/sudoers.d/${service.name}`;
   mkdirSync(root);
   // the lab is made by who runs the tests: images are the account's, jobs the service's
-  for (const one of [folder, checkout]) chmodSync(one, 0o755);
+  chmodSync(folder, 0o755);
   chmodSync(root, 0o777);
   const script = join(folder, 'scripted_task.py');
   copyFileSync(SCRIPTED, script);
@@ -125,7 +149,7 @@ export function openAccountSite(how: How): AccountSite {
       folder,
       data,
       root,
-      start: isSudo ? startAs(service, checkout) : (args, environment) => startService(args, { environment }),
+      start: mounted ? startAs(service, mounted.checkout) : (args, environment) => startService(args, { environment }),
       runningJobs: join(data, 'running-jobs'),
       lab: {
         script,
@@ -142,7 +166,8 @@ export function openAccountSite(how: How): AccountSite {
       rmSync(rule, { force: true });
       removeAccount(account);
       if (isSudo) removeAccount(service);
-      for (const one of [folder, checkout]) remove(one);
+      mounted?.unmount();
+      remove(folder);
     },
   };
 }

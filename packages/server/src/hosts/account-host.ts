@@ -26,8 +26,8 @@ export interface AccountHost extends Host {
   share(path: string, mode: number): Promise<void>;
   /** Makes a folder that belongs to the account, in one of the service. What is there already stays as it is. */
   makeOwn(path: string, mode: number): Promise<void>;
-  /** Removes a folder that the account wrote to, and that is in one of the service. */
-  removeShared(path: string): Promise<void>;
+  /** Removes folders that the account wrote to, and that are in one of the service. */
+  removeShared(...paths: string[]): Promise<void>;
   /** The first thing in the way of the account, if anything is. */
   obstacle(wanted: Wanted): Promise<Obstacle | undefined>;
 }
@@ -103,12 +103,18 @@ export function accountHost(account: Account): AccountHost {
     await chmod(path, mode);
   };
 
-  /** Nobody can make a folder for somebody else but root: the account makes it, in a folder for this moment. */
-  async function madeThroughSudo(path: string, mode: number): Promise<void> {
+  /** A folder that somebody left half made has no other name than this. */
+  async function makeDraft(path: string): Promise<string> {
     const draft = `${path}.new`;
     await mkdir(draft, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;
     });
+    return draft;
+  }
+
+  /** Nobody can make a folder for somebody else but root: the account makes it, in a folder for this moment. */
+  async function madeThroughSudo(path: string, mode: number): Promise<void> {
+    const draft = await makeDraft(path);
     await share(draft, 0o2770);
     const made = join(draft, 'made');
     // both move it: that changes an entry inside
@@ -130,18 +136,24 @@ export function accountHost(account: Account): AccountHost {
       if (await unlessGone(lstat(path))) return;
       await mkdir(dirname(path), { recursive: true });
       if (!isRoot()) return madeThroughSudo(path, mode);
-      await mkdir(path, { mode: 0o700 });
-      await chown(path, uid, gid);
-      await chmod(path, mode);
+      const draft = await makeDraft(path);
+      await chown(draft, uid, gid);
+      await chmod(draft, mode);
+      await rename(draft, path);
     },
-    async removeShared(path) {
-      const about = await unlessGone(lstat(path));
-      if (!about) return;
-      // the service was interrupted before it let the account in
-      if (about.uid === process.getuid?.() && (about.mode & OF_GROUP) === 0) return rm(path, { recursive: true });
-      // what is in it can be removed by the account alone; the folder itself, by the service
-      await capture(commands, ['rm', '-rf', '--', path]);
-      await unlessGone(rmdir(path));
+    async removeShared(...paths) {
+      const shared: string[] = [];
+      for (const path of paths) {
+        const about = await unlessGone(lstat(path));
+        if (!about) continue;
+        // where the service was interrupted before it let the account in, the account has nothing there
+        if (about.uid === process.getuid?.() && (about.mode & OF_GROUP) === 0) await rm(path, { recursive: true });
+        else shared.push(path);
+      }
+      if (shared.length === 0) return;
+      // what is in them can be removed by the account alone; the folders themselves, by the service
+      await capture(commands, ['rm', '-rf', '--', ...shared]);
+      for (const path of shared) await unlessGone(rmdir(path));
     },
     obstacle: (wanted) => obstacle(commands, wanted),
   };
@@ -154,5 +166,7 @@ export function hostOfOwner(uid: number): Promise<AccountHost | undefined> {
   if (uid === 0 || uid === process.getuid?.()) return Promise.resolve(undefined);
   const known = owners.get(uid) ?? lookUpAccount(String(uid)).then((account) => account && accountHost(account));
   owners.set(uid, known);
+  // asked again where the machine could not say
+  known.catch(() => owners.delete(uid));
   return known;
 }

@@ -57,7 +57,8 @@ interface Ended {
 /** What the account wrote it removes itself; the folders around that are the service's. */
 async function removeServiceFolder({ job: { service_folder }, account }: Ended): Promise<void> {
   if (!account) return rm(service_folder, { recursive: true, force: true });
-  for (const name of await readdir(service_folder)) await account.removeShared(join(service_folder, name));
+  const names = await readdir(service_folder);
+  await account.removeShared(...names.map((name) => join(service_folder, name)));
   await rmdir(service_folder);
 }
 

@@ -9,6 +9,7 @@ import { lstat, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import { filesBelow, folderMembers, remove } from './folder.ts';
+import { ignored } from '../../guard.ts';
 import { hostOfOwner, unlessGone } from '../../hosts/index.ts';
 import { openZip, type OpenZip, type ZipMember } from './zip-read.ts';
 import { type Member, zipOf } from './zip-write.ts';
@@ -39,7 +40,7 @@ export async function archiveFolder(working_dir: string, fromBytes: number): Pro
   // the next task of the account must not read it: the zip is for the service alone, and the folder always goes
   const [mode, folderGoesFromBytes] = owner ? [0o600, 0] : [0o644, fromBytes];
   // what was written for the account alone goes into the zip too; the service's own log is not the account's to open
-  await owner?.run(['chmod', '-R', 'u+rwX,g+rX', '--', working_dir]);
+  await owner?.run(['chmod', '-R', 'u+rwX,g+rX', '--', working_dir]).catch(ignored);
   try {
     await writeZip(working_dir, temporary, mode);
     await rename(temporary, zipPath(working_dir));
