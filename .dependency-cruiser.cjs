@@ -79,6 +79,13 @@ module.exports = {
       to: { path: `^${server}/(?!hosts|(guard|retry|processes)\\.ts)` },
     },
     {
+      name: 'run-as-knows-hosts',
+      comment: 'Whose account runs what people bring, for jobs and task groups alike; it knows neither of them.',
+      severity: 'error',
+      from: { path: `^${server}/run-as/` },
+      to: { path: `^${server}/(?!run-as/|hosts|(guard|retry)\\.ts)` },
+    },
+    {
       name: 'the-slurm-client-knows-hosts-and-rules',
       comment: 'What is asked of Slurm, by jobs and by task groups alike; it knows neither of them.',
       severity: 'error',
@@ -185,7 +192,7 @@ module.exports = {
       from: { path: `^${server}/demo/` },
       to: { path: `^${server}/(?!(demo|accounts|db|settings)/)` },
     },
-    ...[...domains, 'audit', 'slurm', 'demo', 'import', 'web'].map((domain) => ({
+    ...[...domains, 'audit', 'run-as', 'slurm', 'demo', 'import', 'web'].map((domain) => ({
       name: `${domain}-has-one-door`,
       comment: `Other rooms use ${domain} through its index.ts.`,
       severity: 'error',

@@ -12,7 +12,17 @@ import pg from 'pg';
 
 import { drawPlate } from '../tests/support/demo-plate.ts';
 import { createProject, runJob } from './jobs.ts';
-import { type Call, caller, collectPackage, line, login, ratio, type Servers, withServers } from './support.ts';
+import {
+  besideOtherAccount,
+  type Call,
+  caller,
+  collectPackage,
+  line,
+  login,
+  ratio,
+  type Servers,
+  withServers,
+} from './support.ts';
 
 const PACKAGE = 'fractal-tasks-core';
 const VERSION = '2.1.0';
@@ -98,7 +108,11 @@ async function workflow(call: Call, base: string, group: Group, warm_start: bool
   return id;
 }
 
-async function measure({ serviceUrl, connection }: Servers, folder: string): Promise<void> {
+async function measure(
+  { serviceUrl, connection }: Servers,
+  folder: string,
+  account: string | undefined,
+): Promise<Record<string, number>> {
   const db = new pg.Client(connection);
   await db.connect();
   const token = await login(serviceUrl);
@@ -112,6 +126,7 @@ async function measure({ serviceUrl, connection }: Servers, folder: string): Pro
   drawPlate(folder, { wells: WELLS, size: SIZE });
   const copy = (name: string) => {
     cpSync(join(folder, 'demo.zarr'), join(folder, name, 'demo.zarr'), { recursive: true });
+    if (account !== undefined) execFileSync('chown', ['-R', `${account}:`, folder]);
     return join(folder, name);
   };
   const flows = { warm: await workflow(call, base, group, true), cold: await workflow(call, base, group, false) };
@@ -143,14 +158,17 @@ async function measure({ serviceUrl, connection }: Servers, folder: string): Pro
   const equal = first.files === cold.files && second.files === cold.files;
   line('files of each job as those of the cold one', equal ? 'equal' : 'NOT EQUAL');
   await db.end();
+  return { 'first job': first.seconds / reference, 'second job': second.seconds / reference };
 }
 
 export async function run(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'service-bench-plate-'));
   delete process.env['PYTHONDONTWRITEBYTECODE'];
-  try {
-    await withServers((servers) => measure(servers, folder));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  await besideOtherAccount(async (account) => {
+    const folder = mkdtempSync(join(tmpdir(), 'service-bench-plate-'));
+    try {
+      return await withServers((servers) => measure(servers, folder, account), account);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
 }

@@ -23,18 +23,32 @@ export interface Servers {
   connection: { host: string; port: number; user: string; password: string; database: string };
 }
 
+/** Of `--account NAME`: tasks and collections are run by this account too, beside those of the service's own. */
+export const otherAccount = (): string | undefined => {
+  const at = process.argv.indexOf('--account');
+  return at < 0 ? undefined : process.argv[at + 1];
+};
+
+/** The same for both, where there are two: interpreters of whoever runs the benchmark may be closed to another account. */
+const environmentFor = (account: string | undefined) => {
+  if (otherAccount() === undefined) return process.env;
+  const common = { ...process.env, PATH: '/usr/local/bin:/usr/bin:/bin' };
+  return account === undefined ? common : { ...common, SERVICE_TASKS_ACCOUNT: account };
+};
+
 /** Runs a benchmark beside a server process of its own, with a database of its own. */
-export async function withServers(work: (servers: Servers) => Promise<void>): Promise<void> {
+export async function withServers<T>(work: (servers: Servers) => Promise<T>, account?: string): Promise<T> {
   const data = mkdtempSync(join(tmpdir(), 'service-bench-'));
   const child = spawn(process.execPath, [join(ROOT, 'bench/server.ts'), data], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    env: environmentFor(account),
   });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   const line = await new Promise<string>((resolve) =>
     child.stdout.once('data', (chunk: Buffer) => resolve(chunk.toString())),
   );
   try {
-    await work({ ...(JSON.parse(line) as Servers), pid: child.pid! });
+    return await work({ ...(JSON.parse(line) as Servers), pid: child.pid! });
   } finally {
     child.kill('SIGTERM');
     await ended;
@@ -88,3 +102,17 @@ export async function collectPackage(
 export const line = (what: string, value: string, note = '') =>
   console.log(`${what.padEnd(52)} ${value.padStart(12)}   ${note}`);
 export const ratio = (value: number) => value.toFixed(2);
+
+/** What another account costs: the same once more. Figures are ratios to what runs beside them, since machines are busy. */
+export async function besideOtherAccount(
+  measure: (account?: string) => Promise<Record<string, number>>,
+): Promise<void> {
+  const own = await measure();
+  const account = otherAccount();
+  if (account === undefined) return;
+  console.log(`\nthe same, run by ${account}`);
+  const others = await measure(account);
+  for (const [what, figure] of Object.entries(others)) {
+    line(`${what}: ${account} to the service`, ratio(figure / own[what]!), 'at most 1.1');
+  }
+}

@@ -18,9 +18,11 @@ import {
   submitParallel,
   undisturbed,
 } from './support/faults.ts';
-import { type Deployment, openDeployment } from './support/deployment.ts';
+import { openDeploymentAs, type Runner } from './support/accounts.ts';
+import type { Deployment } from './support/deployment.ts';
 
 const KILLS = process.env['LONG'] ? 30 : 4;
+const LONG = process.env['LONG'] !== undefined;
 const SEED = Number(process.env['FAULTS_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 
 /** The same numbers for the same seed (mulberry32). */
@@ -35,10 +37,16 @@ function randomNumbers(seed: number): () => number {
 }
 
 describe('killed at random moments', () => {
-  it.each(['embedded', 'given'] as const)(
-    `${KILLS} times on the %s database, jobs end as if nobody had killed anything`,
-    async (database) => {
-      const deployment = await openDeployment({ database });
+  const kinds: ['embedded' | 'given', Runner][] = [
+    ['embedded', 'the service'],
+    ['given', 'the service'],
+    ['given', 'sudo'],
+    ...(LONG ? [['embedded', 'root'] as ['embedded', Runner]] : []),
+  ];
+  it.each(kinds)(
+    `${KILLS} times on the %s database, with tasks run by %s, jobs end as if nobody had killed anything`,
+    async (database, runner) => {
+      const deployment = await openDeploymentAs(runner, { database });
       onTestFailed(() => console.error(`Run it again with FAULTS_SEED=${SEED}\n${deployment.output()}`));
       try {
         const random = randomNumbers(SEED);
@@ -73,10 +81,12 @@ describe('killed at random moments', () => {
   );
 });
 
-describe('one service', () => {
+const runners: Runner[] = LONG ? ['the service', 'root', 'sudo'] : ['the service', 'root'];
+
+describe.each(runners)('one service, with tasks run by %s', (runner) => {
   let deployment: Deployment;
   beforeAll(async () => {
-    deployment = await openDeployment({ database: 'given' });
+    deployment = await openDeploymentAs(runner, { database: 'given' });
   });
   afterAll(() => deployment.close());
 

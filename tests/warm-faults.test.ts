@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFailed } from 'vitest';
 
 import { isAlive } from '../packages/server/test/support/lab.ts';
+import { openDeploymentAs, type Runner } from './support/accounts.ts';
 import { type Deployment, openDeployment } from './support/deployment.ts';
 import { everyTask, storyOf } from './support/every-task.ts';
 import { isOver, submitNew } from './support/faults.ts';
@@ -27,10 +28,12 @@ async function expectNoUnits(deployment: Deployment): Promise<void> {
   await expect.poll(left, { timeout: 20_000 }).toEqual({ units: [], workers: [], runningJobs: [] });
 }
 
-it(
-  `${KILLS} times at random moments`,
-  async () => {
-    const deployment = await openDeployment({ database: 'given', origin: 'pypi' });
+const runners: Runner[] = process.env['LONG'] ? ['the service', 'root', 'sudo'] : ['the service', 'root'];
+
+it.each(runners)(
+  `${KILLS} times at random moments, with tasks run by %s`,
+  async (runner) => {
+    const deployment = await openDeploymentAs(runner, { database: 'given', origin: 'pypi' });
     onTestFailed(() => console.error(deployment.output()));
     try {
       const flow = await everyTask(deployment.lab);

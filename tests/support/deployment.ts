@@ -59,14 +59,14 @@ async function givenDatabase(): Promise<GivenDatabase> {
   return { open, environment, drop: () => open.drop() };
 }
 
-/** The processes that name this folder, as "<pid> <command line>". */
+/** The processes that name this folder, as "<pid> <command line>"; sudo itself, which waits for one of them, is none. */
 const processesOf = (folder: string): string[] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((pid) => {
       try {
         const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
-        return words.includes(folder) ? [`${pid} ${words}`] : [];
+        return words.includes(folder) && !words.startsWith('sudo ') ? [`${pid} ${words}`] : [];
       } catch {
         return []; // it has ended meanwhile
       }

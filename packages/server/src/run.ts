@@ -11,6 +11,7 @@ import {
   defaultResource,
   ensureDefaultGroup,
   findPython,
+  listResources,
   superuserExists,
 } from './accounts/index.ts';
 import { operator } from './audit/index.ts';
@@ -18,7 +19,10 @@ import { prepareDataFolder } from './data-folder.ts';
 import { migrate, missingMigrations } from './db/index.ts';
 import { guarded, ignored } from './guard.ts';
 import { type Logging } from './logging/index.ts';
-import { createService, dataBase } from './service.ts';
+import { isOfKind } from '@service/contract/errors';
+
+import { prepareAccount, type RunAs, startLine } from './run-as/index.ts';
+import { createService, dataBase, runAsFor } from './service.ts';
 import { maskedSettings, type Settings, SettingsError } from './settings/index.ts';
 import { fullVersion, RELEASE, VERSION } from './version.ts';
 import { prepareWeb } from './web/index.ts';
@@ -69,6 +73,21 @@ async function createFirstResource(
   }
   const folders = { jobs: join(start.SERVICE_DATA_DIR, 'jobs'), tasks: join(start.SERVICE_DATA_DIR, 'tasks') };
   await createResourceAndProfile(db, operator('start'), defaultResource(folders, python), defaultProfile);
+}
+
+/** An account that is named must work; where none is, one line says what that means. */
+async function checkAccounts({ db, settings }: Workplace, runAs: RunAs, logging: Logging): Promise<void> {
+  const { SERVICE_TASKS_ACCOUNT: name, SERVICE_RUNNER_BACKEND: backend } = settings.app;
+  try {
+    if (name !== null) await prepareAccount(runAs, { name, backend, dataDir: settings.start.SERVICE_DATA_DIR });
+  } catch (error) {
+    if (!isOfKind(error, 'account-problem')) throw error;
+    throw new SettingsError(`SERVICE_TASKS_ACCOUNT must be an account that the service can use. ${error.message}`, {
+      cause: error,
+    });
+  }
+  const line = startLine(await listResources(db), runAs);
+  if (line !== undefined) logging.logger('lifespan.startup').warning(line);
 }
 
 async function requireCurrentSchema({ db }: Workplace): Promise<void> {
@@ -187,9 +206,11 @@ export async function run(given: Settings, options: RunOptions): Promise<void> {
   try {
     const administrator = options.setUp ? await setUp(workplace, logging) : undefined;
     if (!options.setUp) await requireCurrentSchema(workplace);
+    const runAs = runAsFor(settings);
+    await checkAccounts(workplace, runAs, logging);
     const withPages =
       settings.start.SERVICE_WEB_CLIENT === null ? options.web : settings.start.SERVICE_WEB_CLIENT === 'true';
-    const app = await createService({ settings, database: workplace, logging, withPages });
+    const app = await createService({ settings, database: workplace, logging, withPages, runAs });
     const pages = withPages
       ? prepareWeb(app, { settings, logging, dataBase: dataBase(settings, true), lookup: settingsLookup() })
       : undefined;

@@ -52,6 +52,8 @@ import { overviewRoutes } from './overview/index.ts';
 import { createPictureMaker, pictureRoutes } from './pictures/index.ts';
 import { createTableMaker, tableRoutes } from './tables/index.ts';
 import { datasetRoutes, projectRoutes, sharingRoutes, templateRoutes, workflowRoutes } from './projects/index.ts';
+import { createRunAs, type RunAs } from './run-as/index.ts';
+import { openForAccounts } from './data-folder.ts';
 import { maskedSettings, type Settings } from './settings/index.ts';
 import { type Queue, startQueue } from './queue/index.ts';
 import {
@@ -88,6 +90,8 @@ export interface ServiceParts {
   background?: boolean;
   /** Pages are on the same origin as the API. */
   withPages?: boolean;
+  /** Whose accounts run what people bring, where it is known already. */
+  runAs?: RunAs;
   /** The sign-in provider, where it is not the one of the settings. */
   provider?: Provider;
 }
@@ -137,7 +141,7 @@ const TASK_GROUPS_AT_A_TIME = 4;
 function startBackground(
   app: FastifyInstance,
   { settings, database, logging, background }: ServiceParts,
-  { ssh, clusters }: { ssh: SshHosts; clusters: Clusters },
+  { ssh, clusters, runAs }: { ssh: SshHosts; clusters: Clusters; runAs: RunAs },
 ): Pick<Queue, 'wake'> {
   if (background === false) return { wake: () => undefined };
   const { db } = database;
@@ -145,6 +149,7 @@ function startBackground(
     db,
     dataDir: settings.start.SERVICE_DATA_DIR,
     packageIndex: settings.app.SERVICE_PACKAGE_INDEX,
+    runAs,
     hostFor: ({ host }: Resource, { username, ssh_key_path }: Profile) =>
       ssh.host({ host: host!, username: username!, keyPath: ssh_key_path! }),
     slurmFor: (resource: Resource, profile: Profile) => clusters.client(clusterAddress(resource, profile)),
@@ -185,7 +190,7 @@ function runJobs(
   app: FastifyInstance,
   api: Api,
   { settings, database, logging, background }: ServiceParts,
-  { clusters, slurmRunners }: { clusters: Clusters; slurmRunners: SlurmRunners },
+  { clusters, slurmRunners, runAs }: { clusters: Clusters; slurmRunners: SlurmRunners; runAs: RunAs },
   limited: Database,
 ): void {
   const { db } = database;
@@ -200,7 +205,7 @@ function runJobs(
     const started = startQueue({
       db,
       log,
-      handlers: { [JOB_WORK]: jobHandler({ db, log, runner, slurmRunners, stopRequests, limits }) },
+      handlers: { [JOB_WORK]: jobHandler({ db, log, runner, slurmRunners, stopRequests, limits, runAs }) },
       slots: JOBS_AT_A_TIME,
       givesUp: false,
       waitsOnStop: true,
@@ -218,7 +223,7 @@ function runJobs(
     queue = started;
   }
   app.addHook('onClose', () => stopRequests.close());
-  jobControlRoutes(api, { db: limited, stopRequests, queue, dataDir, clusters });
+  jobControlRoutes(api, { db: limited, stopRequests, queue, dataDir, clusters, runAs });
 }
 
 /** What reads jobs. Streams end before the server waits for its requests. */
@@ -290,6 +295,10 @@ function serveTables(app: FastifyInstance, api: Api, { settings, database, loggi
   tableRoutes(api, { db: database.db, maker, foldersOf });
 }
 
+export function runAsFor({ app, start: { SERVICE_DATA_DIR: dataDir } }: Settings): RunAs {
+  return createRunAs({ setting: app.SERVICE_TASKS_ACCOUNT, dataDir, onUse: () => openForAccounts(dataDir) });
+}
+
 export async function createService(parts: ServiceParts): Promise<FastifyInstance> {
   const { settings, database, logging } = parts;
   const { app: appSettings } = settings;
@@ -356,6 +365,7 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
     knownHosts: join(settings.start.SERVICE_DATA_DIR, 'known_hosts'),
     log: logging.logger('ssh'),
   });
+  const runAs = parts.runAs ?? runAsFor(settings);
   const clusters = createClusters(ssh);
   const slurmRunners = createSlurmRunners(clusters);
   // hooks run from the last to the first: the queues end before the connections that they use
@@ -363,19 +373,20 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
     slurmRunners.close();
     ssh.close();
   });
-  overviewRoutes(api, { db: limited, clusters, dataDir: settings.start.SERVICE_DATA_DIR });
-  runJobs(app, api, parts, { clusters, slurmRunners }, limited);
+  overviewRoutes(api, { db: limited, clusters, runAs, dataDir: settings.start.SERVICE_DATA_DIR });
+  runJobs(app, api, parts, { clusters, slurmRunners, runAs }, limited);
   readJobs(app, api, parts, clusters, limited);
   const lookups = createLookups();
   lifecycleRoutes(api, {
     ...projectParts,
     lookups,
-    queue: startBackground(app, parts, { ssh, clusters }),
+    queue: startBackground(app, parts, { ssh, clusters, runAs }),
+    runAs,
     dataDir: settings.start.SERVICE_DATA_DIR,
     packageIndex: appSettings.SERVICE_PACKAGE_INDEX,
     resetEnabled: appSettings.SERVICE_ENABLE_TASK_GROUP_RESET === 'true',
   });
-  taskRoutes(api, { ...projectParts, lookups });
+  taskRoutes(api, { ...projectParts, lookups, runAs });
   adminTaskRoutes(api, { db: limited });
   if (settings.signIn) {
     oauthRoutes(api, {

@@ -40,6 +40,14 @@ const FailedJob = z.object({
   end_timestamp: answer.time(),
 });
 
+const AccountWarning = z
+  .object({
+    resource_id: answer.integer(),
+    text: answer.text().meta({ description: 'What runs as the account of the service there, and what that means.' }),
+    change: answer.text().meta({ description: 'The line of the settings that changes it.' }),
+  })
+  .meta({ id: 'AccountWarning' });
+
 const PendingAccount = z.object({ id: answer.integer(), email: answer.text(), timestamp_created: answer.time() });
 
 export const Overview = z
@@ -53,6 +61,9 @@ export const Overview = z
         .integer()
         .meta({ description: 'In the last 24 hours, without those that somebody stopped.' }),
     }),
+    warnings: z
+      .array(AccountWarning)
+      .meta({ description: 'Resources on which what people bring runs as the account of the service.' }),
     failed_jobs: z.array(FailedJob).meta({ description: 'The newest 5 of the last 24 hours.' }),
     accounts: z.object({
       active: answer.integer(),

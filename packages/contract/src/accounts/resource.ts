@@ -104,6 +104,10 @@ const PythonConfig = z
     default_version: trimmedText(),
     versions: z.record(z.string().refine(isSupportedPython, `Choose one of: ${PYTHONS.join(', ')}.`), absolutePath()),
     pip_cache_dir: absolutePath().nullable().default(null),
+    account: trimmedText().nullable().optional().meta({
+      description:
+        'The account of the machine that runs what people bring: collections, and on a local resource tasks. Without it, the one that SERVICE_TASKS_ACCOUNT names, else that of the service.',
+    }),
     uv: absolutePath().optional().meta({ description: 'The uv that installs; without it the service brings one.' }),
   })
   .superRefine(

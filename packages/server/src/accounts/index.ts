@@ -16,7 +16,7 @@ export { sessionRoutes, tokenRoutes } from './routes/sessions.ts';
 export { userRoutes } from './routes/users.ts';
 export { authenticator, beginSession } from './sign-in.ts';
 export { knownGroupIds } from './store/groups.ts';
-export { countResources, findProfileOf, findResource, knownResourceIds } from './store/resources.ts';
+export { countResources, findProfileOf, findResource, knownResourceIds, listResources } from './store/resources.ts';
 export { findAdministrator, superuserExists } from './store/users.ts';
 export { createTokens } from './tokens.ts';
 export { createUnderWay, type UnderWay } from './under-way.ts';

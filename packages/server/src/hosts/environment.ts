@@ -49,3 +49,15 @@ export function commandEnvironment({ installs = false } = {}): Record<string, st
     string
   >;
 }
+
+/** What names folders of the account that the service runs as. */
+const OF_OWN_ACCOUNT = anyOf('HOME,USER,LOGNAME,SHELL,MAIL,SSH_AUTH_SOCK,NETRC,XDG_*', { secrets: true });
+
+/** The same for commands of another account: the home and name are its own, and those of the service are left out. */
+export function environmentOfAccount(
+  { name, home, shell }: { name: string; home: string; shell: string },
+  options: { installs?: boolean } = {},
+): Record<string, string> {
+  const all = Object.entries(commandEnvironment(options)).filter(([variable]) => !OF_OWN_ACCOUNT(variable));
+  return { ...Object.fromEntries(all), HOME: home, USER: name, LOGNAME: name, SHELL: shell };
+}

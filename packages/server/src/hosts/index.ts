@@ -1,5 +1,16 @@
+export { type AccountHost, accountHost, hostOfOwner, type Obstacle } from './account-host.ts';
+export {
+  AccountProblem,
+  findAccount,
+  isRoot,
+  maySudo,
+  ownName,
+  requireGroup,
+  requireNotDatabase,
+  requireSudo,
+} from './accounts.ts';
 export { capture } from './capture.ts';
-export { commandEnvironment, passOn } from './environment.ts';
+export { commandEnvironment, environmentOfAccount, passOn } from './environment.ts';
 export { type Command, type Commands, type Host, HostAway, HostTimeout, type ProcessHandle } from './host.ts';
 export { localHost } from './local.ts';
 export {

@@ -42,15 +42,28 @@ async function endGroup(pid: number): Promise<void> {
   signalGroup(pid, 'SIGKILL');
 }
 
-function run(command: Command, options: RunOptions = {}): Promise<Finished> {
+/** As whom a command runs that root starts. No groups but this one are kept. */
+export interface Identity {
+  uid: number;
+  gid: number;
+  /** The whole environment of its commands; the options add to it. */
+  environment(options: { installs?: boolean }): Record<string, string>;
+}
+
+const idsOf = (identity: Identity | undefined) => (identity ? { uid: identity.uid, gid: identity.gid } : {});
+const environmentOf = (identity: Identity | undefined, options: { installs?: boolean }) =>
+  identity ? identity.environment(options) : commandEnvironment(options);
+
+export function runAs(identity: Identity | undefined, command: Command, options: RunOptions = {}): Promise<Finished> {
   const [program, ...args] = command;
   const { onOutput, onBytes, input, timeoutMs } = options;
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       cwd: options.cwd ?? '/',
-      env: { ...commandEnvironment(options), ...options.env, ...options.secrets },
+      env: { ...environmentOf(identity, options), ...options.env, ...options.secrets },
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
       detached: true,
+      ...idsOf(identity),
     });
     const [stdout, stderr] = [child.stdout!, child.stderr!];
     const closed = new AbortController();
@@ -113,7 +126,16 @@ function run(command: Command, options: RunOptions = {}): Promise<Finished> {
   });
 }
 
-async function launch(command: Command, { cwd, output, onExit }: LaunchOptions): Promise<ProcessHandle> {
+interface Launched extends LaunchOptions {
+  /** What it reads; without it, nothing. */
+  input?: string;
+}
+
+export async function launchAs(
+  identity: Identity | undefined,
+  command: Command,
+  { cwd, output, onExit, input }: Launched,
+): Promise<ProcessHandle> {
   const [program, ...args] = command;
   const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
   // what earlier commands left there may be a pipe, whose opening would wait for a reader
@@ -121,10 +143,13 @@ async function launch(command: Command, { cwd, output, onExit }: LaunchOptions):
   try {
     const child = spawn(program, args, {
       cwd,
-      env: commandEnvironment(),
-      stdio: ['ignore', file.fd, file.fd],
+      env: environmentOf(identity, {}),
+      stdio: [input === undefined ? 'ignore' : 'pipe', file.fd, file.fd],
       detached: true,
+      ...idsOf(identity),
     });
+    child.stdin?.on('error', ignored);
+    child.stdin?.end(input);
     if (onExit) child.once('exit', guarded(onExit, ignored));
     await new Promise<void>((resolve, reject) => {
       child.once('spawn', resolve);
@@ -137,7 +162,7 @@ async function launch(command: Command, { cwd, output, onExit }: LaunchOptions):
   }
 }
 
-const isRunning = ({ pid, started }: ProcessHandle) => started !== '' && startOf(pid) === started;
+export const isRunning = ({ pid, started }: ProcessHandle) => started !== '' && startOf(pid) === started;
 
 async function endLeftOver(handle: ProcessHandle): Promise<boolean> {
   if (!isRunning(handle)) return false;
@@ -168,8 +193,8 @@ async function readText(path: string): Promise<string> {
 }
 
 export const localHost: Host = {
-  run,
-  launch,
+  run: (command, options) => runAs(undefined, command, options),
+  launch: (command, options) => launchAs(undefined, command, options),
   isAlive: (handle) => Promise.resolve(isRunning(handle)),
   signal: (handle, signal) => Promise.resolve(isRunning(handle) && signalled(handle.pid, signal)),
   endLeftOver,

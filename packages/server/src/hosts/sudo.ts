@@ -24,7 +24,7 @@ export class SudoRefused extends ServiceError {
 }
 
 /** `-u '#0'` is root to sudo, and a leading dash is an option. */
-const ACCOUNT_NAME = /^[A-Za-z_][A-Za-z0-9_.-]*\$?$/;
+export const ACCOUNT_NAME = /^[A-Za-z_][A-Za-z0-9_.-]*\$?$/;
 
 /** Lines of sudo itself. Warnings stand above what the command says, also when it runs. */
 const SUDO_SPEAKS = /^(sudo: |Sorry, user |.* is not in the sudoers file|.* is not allowed to run sudo on )/;
@@ -40,7 +40,7 @@ export function sudoSaid(stderr: string): string | undefined {
   return refuses ? lines.join(' ').trim() : undefined;
 }
 
-function refusal(said: string, command: Command, username: string): SudoRefused {
+export function sudoRefusal(said: string, command: Command, username: string): SudoRefused {
   const [program] = command;
   const about = { username, said };
   if (/unknown user/i.test(said)) {
@@ -98,7 +98,7 @@ export function sudoCommands(username: string): Commands {
       },
     );
     const said = finished.code === 1 && !printed ? sudoSaid(beginning) : undefined;
-    if (said !== undefined) throw refusal(said, command, username);
+    if (said !== undefined) throw sudoRefusal(said, command, username);
     return finished;
   }
 

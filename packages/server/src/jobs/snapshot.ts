@@ -55,6 +55,8 @@ export interface Snapshot {
   zarr_dir: string;
   /** Handed to tasks as FRACTAL_CACHE_DIR; null where the submitter has no folder on a file system. */
   cache_dir: string | null;
+  /** The account of this machine that runs its tasks, where it is not that of the service. */
+  account?: string;
   /** Where it runs, when that is a cluster. */
   cluster?: ClusterAccess;
 }

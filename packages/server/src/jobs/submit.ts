@@ -18,8 +18,11 @@ import { contradiction } from '../engine/type-filters.ts';
 import { refuse } from '../http/index.ts';
 import { findDataset, findWorkflow, openProject } from '../projects/index.ts';
 import { addWork, type Queue } from '../queue/index.ts';
+import { jobProblem, type RunAs } from '../run-as/index.ts';
+import { AccountProblem } from '../hosts/index.ts';
 import { VERSION } from '../version.ts';
 import { type Clusters, clusterAddress } from '../slurm/index.ts';
+import { workerPython } from './worker-python.ts';
 import type { ClusterAccess, Snapshot, SnapshotTask } from './snapshot.ts';
 import { readJob } from './store/jobs.ts';
 import * as store from './store/submission.ts';
@@ -31,6 +34,7 @@ interface SubmitParts {
   queue: Pick<Queue, 'wake'>;
   dataDir: string;
   clusters: Clusters;
+  runAs: RunAs;
 }
 
 interface SubmitTarget {
@@ -77,6 +81,25 @@ async function requireReachable({ clusters }: SubmitParts, where: Where): Promis
   if (where.resource.type !== 'slurm_ssh') return;
   const problem = await clusters.problem(clusterAddress(where.resource, where.profile));
   if (problem !== undefined) throw refuse(422, `The cluster "${where.resource.name}" cannot be reached. ${problem}`);
+}
+
+/** The account that runs the tasks, when it can: what is in its way is told before anything begins. */
+async function accountFor(
+  { runAs }: SubmitParts,
+  { resource }: Where,
+  user: User,
+  { zarr_dir }: Dataset,
+): Promise<string | undefined> {
+  const name = resource.type === 'local' ? runAs.nameFor(resource) : undefined;
+  if (name === undefined) return undefined;
+  const host = await runAs.host(name, 'jobs').catch((error: unknown) => {
+    throw error instanceof AccountProblem ? refuse(422, `Jobs can't run here. ${error.message}`) : error;
+  });
+  const { jobs_local_dir } = resource;
+  const { project_dirs } = user;
+  const problem = await jobProblem(host, { jobs_local_dir, zarr_dir, project_dirs, python: workerPython(resource) });
+  if (problem !== undefined) throw refuse(422, problem);
+  return name;
 }
 
 const ALREADY = 'The dataset has a job that is not over yet. Wait for it, or stop it.';
@@ -130,12 +153,18 @@ const cacheOf = (user: User) => {
   return folder === undefined ? null : join(folder, 'fractal/.fractal_cache');
 };
 
-function snapshotOf(rows: store.TaskToRun[], dataset: Dataset, user: User, where: Where): Snapshot {
+interface RunBy extends Where {
+  user: User;
+  account: string | undefined;
+}
+
+function snapshotOf(rows: store.TaskToRun[], dataset: Dataset, { user, account, ...where }: RunBy): Snapshot {
   const cluster = clusterOf(where);
   return {
     tasks: rows.map(snapshotTask),
     zarr_dir: dataset.zarr_dir,
     cache_dir: cacheOf(user),
+    ...(account === undefined ? {} : { account }),
     ...(cluster === undefined ? {} : { cluster }),
   };
 }
@@ -201,6 +230,7 @@ export async function submitJob(parts: SubmitParts, user: User, target: SubmitTa
   const slurm_account = accountOf(user, asked.slurm_account);
   if (await store.hasUnfinishedJob(db, dataset.id)) throw refuse(422, ALREADY);
   await requireReachable(parts, where);
+  const account = await accountFor(parts, where, user, dataset);
 
   const job: store.NewJob = {
     project: { id: project.id, name: project.name, timestamp_created: zulu(project.timestamp_created) },
@@ -222,7 +252,7 @@ export async function submitJob(parts: SubmitParts, user: User, target: SubmitTa
     first_task_index: first,
     last_task_index: last,
     asked,
-    snapshot: snapshotOf(chosen, dataset, user, where),
+    snapshot: snapshotOf(chosen, dataset, { ...where, user, account }),
     version: VERSION,
   };
   try {

@@ -4,6 +4,7 @@ import { accounts, type Overview, type ResourceSeen } from '@service/contract';
 import type { Database } from '../db/index.ts';
 import type { Api } from '../http/index.ts';
 import type { ClusterAddress, Clusters } from '../slurm/index.ts';
+import { accountWarnings, type RunAs } from '../run-as/index.ts';
 import { VERSION } from '../version.ts';
 import { type Background, createBackground } from './background.ts';
 import { byFileSystem, type Disk, diskOf, type Place } from './disks.ts';
@@ -15,6 +16,7 @@ const KEPT_MS = 3000;
 interface OverviewParts {
   db: Database;
   clusters: Clusters;
+  runAs: RunAs;
   dataDir: string;
 }
 
@@ -57,7 +59,7 @@ const placesOf = (dataDir: string, resources: store.ResourceRow[]): Place[] => [
   ]),
 ];
 
-export function overviewRoutes(api: Api, { db, clusters, dataDir }: OverviewParts): void {
+export function overviewRoutes(api: Api, { db, clusters, runAs, dataDir }: OverviewParts): void {
   const resourcesAsked = createBackground<true>();
   const disksAsked = createBackground<Disk>();
 
@@ -79,6 +81,7 @@ export function overviewRoutes(api: Api, { db, clusters, dataDir }: OverviewPart
         done_last_day: figures.done,
         failed_last_day: figures.failed,
       },
+      warnings: accountWarnings(rows, runAs),
       failed_jobs,
       accounts: { active: figures.active, pending: figures.pending },
       pending_accounts,

@@ -68,7 +68,14 @@ export async function newestPending(db: Database): Promise<Overview['pending_acc
 
 export interface ResourceRow extends Pick<
   Resource,
-  'id' | 'name' | 'type' | 'host' | 'prevent_new_submissions' | 'jobs_local_dir' | 'tasks_local_dir'
+  | 'id'
+  | 'name'
+  | 'type'
+  | 'host'
+  | 'prevent_new_submissions'
+  | 'jobs_local_dir'
+  | 'tasks_local_dir'
+  | 'tasks_python_config'
 > {
   jobs_poll_interval: number;
   jobs_slurm_python_worker: string | null;
@@ -81,7 +88,8 @@ export interface ResourceRow extends Pick<
 
 export async function listResources(db: Database): Promise<ResourceRow[]> {
   const { rows } = await sql<ResourceRow>`
-    select resources.id, name, type, host, prevent_new_submissions, jobs_local_dir, tasks_local_dir, jobs_poll_interval,
+    select resources.id, name, type, host, prevent_new_submissions, jobs_local_dir, tasks_local_dir,
+      tasks_python_config, jobs_poll_interval,
       jobs_slurm_python_worker, profile.username, profile.ssh_key_path,
       coalesce(jobs.running, 0) as running, coalesce(jobs.waiting, 0) as waiting
     from resources

@@ -5,11 +5,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, open, rename, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
+import type { AccountHost } from '../hosts/index.ts';
 import type { SlurmOptions } from '../engine/slurm/options.ts';
 import { WORKER_FILE, workerArchive } from './worker-archive.ts';
 
@@ -55,6 +56,12 @@ export interface ClusterBatch {
 export const JOURNAL = 'journal.jsonl';
 const LINES_AT_A_TIME = 1000;
 
+const READABLE = 0o644;
+/** The account writes there too, and what it makes keeps the group. */
+export const SHARED_FOLDER = 0o2770;
+const SHARED_FILE = 0o660;
+const OF_GROUP = 0o070;
+
 export async function isWritten(folder: string): Promise<boolean> {
   return stat(join(folder, 'batch.json')).then(
     () => true,
@@ -77,17 +84,39 @@ export function* unitLines(units: Iterable<BatchUnit>): Generator<string> {
 /** A draft of its own name: what lies there under a known one may be a link or a pipe that a task made. */
 export async function replace(path: string, content: string | Buffer): Promise<void> {
   const draft = `${path}.${randomUUID().slice(0, 8)}.new`;
-  await writeFile(draft, content, { flag: 'wx' });
+  const file = await open(draft, 'wx');
+  try {
+    await file.writeFile(content);
+    // whatever the umask: the account of a task reads it, where it can enter the folder
+    await file.chmod(READABLE);
+  } finally {
+    await file.close();
+  }
   await rename(draft, path);
 }
 
-export async function writeBatch(batch: Batch): Promise<void> {
+/** Lets the account that runs the units in, when all is written: nothing in the folder can be exchanged before. */
+async function shareBatch(folder: string, account: AccountHost): Promise<void> {
+  const { mode } = await stat(folder);
+  if ((mode & OF_GROUP) === 0) await account.share(folder, SHARED_FOLDER);
+}
+
+export async function writeBatch(batch: Batch, account?: AccountHost): Promise<void> {
+  if (!(await isWritten(batch.folder))) await writeFiles(batch, account);
+  if (account) await shareBatch(batch.folder, account);
+}
+
+async function writeFiles(batch: Batch, account: AccountHost | undefined): Promise<void> {
   // not the folder above: where that is gone, another process has ended the job, and nothing may start again
-  await mkdir(batch.folder).catch((error: NodeJS.ErrnoException) => {
+  await mkdir(batch.folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
   });
   await pipeline(Readable.from(unitLines(batch.units())), createWriteStream(join(batch.folder, 'units.jsonl')));
   await (await open(join(batch.folder, JOURNAL), 'a')).close();
+  if (account) {
+    await account.share(join(batch.folder, 'units.jsonl'), READABLE);
+    await account.share(join(batch.folder, JOURNAL), SHARED_FILE);
+  }
   const content = {
     command: batch.command,
     folder: batch.taskFolder,

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { guarded, ignored } from '../guard.ts';
-import { type Host, type ProcessHandle, readEnd } from '../hosts/index.ts';
+import { type AccountHost, type Host, type ProcessHandle, readEnd } from '../hosts/index.ts';
 import { processesWithWord } from '../processes.ts';
 import { type Batch, isWritten, JOURNAL, writeBatch, writeControl, writeWorker } from './batch.ts';
 import { createIntake, journalReader, strangeWords } from './journal.ts';
@@ -34,8 +34,8 @@ const ANY_NUMBER = 2 ** 31;
 const ANY_OUTPUT = 2 ** 20;
 
 export interface LocalRunner {
-  /** With the interpreter that runs the worker. */
-  with(python: string): Runner;
+  /** With the interpreter that runs the worker, as another account where one is given. */
+  with(python: string, account?: AccountHost): Runner;
 }
 
 /** Wakes who waits when a file changes. */
@@ -84,8 +84,9 @@ const lastLines = async (path: string) =>
 async function endWorkers(host: Host, folder: string): Promise<void> {
   const end = Date.now() + LONGEST_STOP_MS;
   await writeControl(folder, { slots: 0, stop: true });
-  for (const worker of await processesWithWord(folder)) {
-    await host.signal(worker, 'SIGUSR1');
+  const workers = await processesWithWord(folder);
+  for (const worker of workers) await host.signal(worker, 'SIGUSR1');
+  for (const worker of workers) {
     while (Date.now() < end && (await host.isAlive(worker))) await sleep(LOOK_UNWATCHED_MS);
     await host.endLeftOver(worker);
   }
@@ -98,16 +99,25 @@ interface LocalOptions {
   warmParents?: WarmParents | undefined;
 }
 
-export function createLocalRunner({ host, slots: total, warmParents }: LocalOptions): LocalRunner {
+/** Who runs units: the interpreter of the worker, and where it is started. */
+interface Who {
+  python: string;
+  host: Host;
+  account: AccountHost | undefined;
+}
+
+export function createLocalRunner({ host: own, slots: total, warmParents }: LocalOptions): LocalRunner {
   const slots = createSlots(total);
   // when the service starts: later, the sources on the disk may be those of another version
   workerArchive();
 
-  const warmParentFor = (batch: Batch) => (batch.warm ? warmParents?.folderFor(batch.command, batch) : undefined);
+  const warmParentFor = (batch: Batch, { account }: Who) =>
+    batch.warm ? warmParents?.folderFor(batch.command, batch, account) : undefined;
 
-  async function run(batch: Batch, python: string, { onRecords, stop, leave, say }: Following) {
+  async function run(batch: Batch, who: Who, { onRecords, stop, leave, say }: Following) {
     const { folder } = batch;
-    if (!(await isWritten(folder))) await writeBatch({ ...batch, warmParent: warmParentFor(batch) });
+    const { python, host, account } = who;
+    await writeBatch({ ...batch, warmParent: warmParentFor(batch, who) }, account);
     const { largestOutput } = batch;
     const intake = createIntake({ has: (number) => number < batch.total, largestOutput });
     const journal = journalReader(join(folder, JOURNAL), intake);
@@ -157,7 +167,7 @@ export function createLocalRunner({ host, slots: total, warmParents }: LocalOpti
       const output = join(folder, 'worker.log');
       const worker = await writeWorker(folder);
       // without one, the worker imports by itself
-      if (batch.warm) await warmParents?.ensure(python, batch.command, batch).catch(ignored);
+      if (batch.warm) await warmParents?.ensure(python, batch.command, batch, account).catch(ignored);
       try {
         launched = await host.launch([python, '-I', '-S', worker, folder], { cwd: '/', output, onExit: wake });
       } catch (error) {
@@ -210,16 +220,16 @@ export function createLocalRunner({ host, slots: total, warmParents }: LocalOpti
     }
   }
 
-  async function runOrEnd(batch: Batch, python: string, following: Following) {
+  async function runOrEnd(batch: Batch, who: Who, following: Following) {
     try {
-      return await run(batch, python, following);
+      return await run(batch, who, following);
     } catch (error) {
-      if (error instanceof JournalProblem) await endWorkers(host, batch.folder);
+      if (error instanceof JournalProblem) await endWorkers(who.host, batch.folder);
       throw error;
     }
   }
 
-  async function end(parent: string, python: string): Promise<void> {
+  async function end(parent: string, who: Who): Promise<void> {
     const names = await readdir(parent).catch(() => []);
     for (const name of names) {
       const folder = join(parent, name);
@@ -228,20 +238,23 @@ export function createLocalRunner({ host, slots: total, warmParents }: LocalOpti
       const batch = { ...nothing, folder, largestOutput: ANY_OUTPUT, total: ANY_NUMBER, units: () => [], width: 0 };
       const never = new AbortController().signal;
       const following = { onRecords: () => undefined, stop: AbortSignal.abort(), leave: never };
-      await runOrEnd(batch, python, following).catch((error: unknown) => {
+      await runOrEnd(batch, who, following).catch((error: unknown) => {
         if (!(error instanceof RunnerProblem)) throw error;
       });
       // one that has finished is gone, unless the journal only says so
-      await endWorkers(host, folder);
+      await endWorkers(who.host, folder);
     }
   }
 
   return {
-    with: (python) => ({
-      run: (batch, following) => runOrEnd(batch, python, following),
-      end: (folder) => end(folder, python),
-      importAhead: (commands, surroundings) =>
-        void warmParents?.importAhead(python, commands, surroundings).catch(ignored),
-    }),
+    with(python, account) {
+      const who = { python, host: account ?? own, account };
+      return {
+        run: (batch, following) => runOrEnd(batch, who, following),
+        end: (folder) => end(folder, who),
+        importAhead: (commands, surroundings) =>
+          void warmParents?.importAhead(python, commands, surroundings, account).catch(ignored),
+      };
+    },
   };
 }

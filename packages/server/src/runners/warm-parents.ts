@@ -1,6 +1,6 @@
 /**
  * Warm parents: processes that have imported what tasks import, and from which workers have their units forked. There is one
- * for each interpreter and set of variables; it serves all batches of all jobs that agree in these.
+ * for each account, interpreter and set of variables; it serves all batches of all jobs that agree in these.
  *
  * They live on their own (`worker/warm_parent.py`). Here they are started, their lease is renewed, they are counted, and the
  * ones that were idle for longest are ended when they take too much memory. Several processes of the service may do so.
@@ -14,9 +14,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 
 import { guarded, ignored } from '../guard.ts';
-import { commandEnvironment, type Host, type ProcessHandle, readEnd } from '../hosts/index.ts';
+import {
+  type AccountHost,
+  commandEnvironment,
+  environmentOfAccount,
+  type Host,
+  hostOfOwner,
+  type ProcessHandle,
+  readEnd,
+} from '../hosts/index.ts';
 import { HAS_PROC } from '../processes.ts';
-import { replace, writeWorker } from './batch.ts';
+import { replace, SHARED_FOLDER, writeWorker } from './batch.ts';
 import { livingHolder } from './lock.ts';
 import { workerArchive } from './worker-archive.ts';
 
@@ -38,11 +46,11 @@ export interface Surroundings {
 
 export interface WarmParents {
   /** Where workers find the one for this command, whether or not it runs; undefined for what is no script of Python. */
-  folderFor(command: string[], surroundings: Surroundings): string | undefined;
+  folderFor(command: string[], surroundings: Surroundings, account?: AccountHost): string | undefined;
   /** Has one running for each interpreter, and their scripts imported ahead. `python` runs the parents themselves. */
-  importAhead(python: string, commands: string[][], surroundings: Surroundings): Promise<void>;
+  importAhead(python: string, commands: string[][], surroundings: Surroundings, account?: AccountHost): Promise<void>;
   /** Has one running for this command. */
-  ensure(python: string, command: string[], surroundings: Surroundings): Promise<void>;
+  ensure(python: string, command: string[], surroundings: Surroundings, account?: AccountHost): Promise<void>;
   numbers(): Promise<{ count: number; memory: number }>;
   close(): void;
 }
@@ -57,6 +65,8 @@ const State = z.object({
 });
 
 interface Parent {
+  /** As whom it is signalled. */
+  host: Host;
   handle: ProcessHandle;
   state: z.output<typeof State>;
 }
@@ -104,20 +114,31 @@ function isMemoryShort(): boolean {
 
 interface Options {
   host: Host;
-  /** Only the account of the service enters it. */
+  /** Only the account of the service writes to it; in each folder in it, the account of that process does too. */
   folder: string;
   idleSeconds: number;
   /** Of those that nobody uses, together. */
   mostMemory: number;
 }
 
-export function createWarmParents({ host, folder, idleSeconds, mostMemory }: Options): WarmParents {
+/** Folders are named by the service alone, so that their names can be believed. */
+const uidIn = (name: string) => Number(/\.(\d+)$/.exec(name)?.[1] ?? 0);
+
+export function createWarmParents({ host: own, folder, idleSeconds, mostMemory }: Options): WarmParents {
   const lease = join(folder, 'lease');
   const version = createHash('sha256').update(workerArchive()).digest('hex');
   const starting = new Map<string, Promise<void>>();
 
-  const folderOf = (interpreter: string, { environment, workingFolder }: Surroundings) =>
-    join(folder, digest([interpreter, workingFolder, sorted(environment), sorted(commandEnvironment()), version]));
+  function folderOf(interpreter: string, { environment, workingFolder }: Surroundings, account?: AccountHost): string {
+    const variables = account ? environmentOfAccount(account.account) : commandEnvironment();
+    const name = digest([interpreter, workingFolder, sorted(environment), sorted(variables), version]);
+    return join(folder, account ? `${name}.${account.account.uid}` : name);
+  }
+
+  async function makePlace(place: string, account: AccountHost | undefined): Promise<void> {
+    await mkdir(place, { recursive: true, mode: 0o700 });
+    if (account) await account.share(place, SHARED_FOLDER);
+  }
 
   async function renew(): Promise<void> {
     const now = new Date();
@@ -127,7 +148,7 @@ export function createWarmParents({ host, folder, idleSeconds, mostMemory }: Opt
     });
   }
 
-  async function launch(place: string, python: string): Promise<void> {
+  async function launch(place: string, python: string, host: Host): Promise<void> {
     const worker = await writeWorker(place);
     // one that was killed has left its own
     const before = await socketIn(place);
@@ -140,12 +161,12 @@ export function createWarmParents({ host, folder, idleSeconds, mostMemory }: Opt
     while (!hasEnded && Date.now() < end && !(await listens())) await sleep(LOOK_MS);
   }
 
-  async function start(place: string, interpreter: string, python: string, surroundings: Surroundings) {
+  async function start(place: string, { interpreter, python, surroundings, account }: Wanted) {
     await renew();
     const { environment, workingFolder: working_folder } = surroundings;
     const rules = { interpreter, environment, working_folder, idle_seconds: idleSeconds };
     await replace(join(place, 'warm.json'), JSON.stringify({ ...rules, lease, lease_seconds: LEASE_SECONDS }));
-    await launch(place, python);
+    await launch(place, python, account ?? own);
   }
 
   interface Wanted {
@@ -153,17 +174,20 @@ export function createWarmParents({ host, folder, idleSeconds, mostMemory }: Opt
     scripts: string[];
     python: string;
     surroundings: Surroundings;
+    account: AccountHost | undefined;
   }
 
   /** Gives the process that was there before. */
-  async function running({ interpreter, scripts, python, surroundings }: Wanted): Promise<ProcessHandle | undefined> {
-    const place = folderOf(interpreter, surroundings);
+  async function running(wanted: Wanted): Promise<ProcessHandle | undefined> {
+    const { interpreter, scripts, surroundings, account } = wanted;
+    const place = folderOf(interpreter, surroundings, account);
     await starting.get(place);
-    const holder = await livingHolder(host, place);
+    const holder = await livingHolder(own, place);
     if (holder) return holder;
     const begin = async () => {
+      await makePlace(place, account);
       await tellScripts(place, scripts);
-      await start(place, interpreter, python, surroundings);
+      await start(place, wanted);
     };
     // another call may have begun meanwhile
     const begun = starting.get(place) ?? begin().finally(() => starting.delete(place));
@@ -173,16 +197,15 @@ export function createWarmParents({ host, folder, idleSeconds, mostMemory }: Opt
   }
 
   async function tellScripts(place: string, scripts: string[]): Promise<void> {
-    await mkdir(place, { recursive: true, mode: 0o700 });
     await replace(join(place, 'ahead.json'), JSON.stringify({ scripts }));
   }
 
   async function living(): Promise<Parent[]> {
     const found: Parent[] = [];
     for (const name of await readdir(folder).catch(() => [])) {
-      const handle = await livingHolder(host, join(folder, name));
+      const handle = await livingHolder(own, join(folder, name));
       const state = handle && (await readState(join(folder, name)));
-      if (state) found.push({ handle, state });
+      if (state) found.push({ host: (await hostOfOwner(uidIn(name))) ?? own, handle, state });
     }
     return found;
   }
@@ -195,7 +218,7 @@ export function createWarmParents({ host, folder, idleSeconds, mostMemory }: Opt
       .toSorted((one, other) => other.state.idle_seconds - one.state.idle_seconds);
     let memory = idle.reduce((sum, { state }) => sum + state.memory_bytes, 0);
     let count = parents.length;
-    for (const { handle, state } of idle) {
+    for (const { host, handle, state } of idle) {
       if (memory <= mostMemory && count <= MOST_PARENTS && !isMemoryShort()) return;
       await host.signal(handle, 'SIGTERM');
       memory -= state.memory_bytes;
@@ -208,8 +231,10 @@ export function createWarmParents({ host, folder, idleSeconds, mostMemory }: Opt
     for (const name of await readdir(folder)) {
       const place = join(folder, name);
       const about = await stat(join(place, 'warm.json')).catch(() => undefined);
-      if (!about || Date.now() - about.mtimeMs < FORGET_AFTER_MS || (await livingHolder(host, place))) continue;
-      await rm(place, { recursive: true, force: true });
+      if (!about || Date.now() - about.mtimeMs < FORGET_AFTER_MS || (await livingHolder(own, place))) continue;
+      const account = await hostOfOwner(uidIn(name));
+      if (account) await account.removeShared(place);
+      else await rm(place, { recursive: true, force: true });
     }
   }
 
@@ -224,23 +249,24 @@ export function createWarmParents({ host, folder, idleSeconds, mostMemory }: Opt
   timer.unref();
 
   return {
-    folderFor: (command, surroundings) => (isScript(command) ? folderOf(command[0]!, surroundings) : undefined),
-    async importAhead(python, commands, surroundings) {
+    folderFor: (command, surroundings, account) =>
+      isScript(command) ? folderOf(command[0]!, surroundings, account) : undefined,
+    async importAhead(python, commands, surroundings, account) {
       const scripts = new Map<string, string[]>();
       for (const command of commands.filter(isScript)) {
         const [interpreter, script] = command as [string, string];
         scripts.set(interpreter, [...(scripts.get(interpreter) ?? []), script]);
       }
       for (const [interpreter, list] of scripts) {
-        const before = await running({ interpreter, scripts: list, python, surroundings });
+        const before = await running({ interpreter, scripts: list, python, surroundings, account });
         if (!before) continue;
-        await tellScripts(folderOf(interpreter, surroundings), list);
-        await host.signal(before, 'SIGUSR1');
+        await tellScripts(folderOf(interpreter, surroundings, account), list);
+        await (account ?? own).signal(before, 'SIGUSR1');
       }
     },
-    async ensure(python, command, surroundings) {
+    async ensure(python, command, surroundings, account) {
       const [interpreter, ...scripts] = command;
-      if (isScript(command)) await running({ interpreter: interpreter!, scripts, python, surroundings });
+      if (isScript(command)) await running({ interpreter: interpreter!, scripts, python, surroundings, account });
     },
     async numbers() {
       const parents = await living();

@@ -90,6 +90,7 @@ const appReaders = (embedded: boolean) => ({
   SERVICE_WARM_IDLE_SECONDS: integer(600, 0),
   SERVICE_WARM_MEMORY: size(4096 * MEBIBYTE),
   SERVICE_TASK_ENVIRONMENT: variableNames,
+  SERVICE_TASKS_ACCOUNT: someText(null),
   SERVICE_MAX_UNITS_PER_TASK: integer(1_000_000, 1),
   SERVICE_MAX_OUTPUT_SIZE: size(16 * MEBIBYTE),
   SERVICE_ZIP_JOBS_AFTER_DAYS: integer(null, 0),

@@ -11,9 +11,11 @@ import type { Profile, Resource } from '@service/contract';
 
 import { findProfileOf, findResource } from '../accounts/index.ts';
 import type { Database } from '../db/index.ts';
-import { HostAway, localHost } from '../hosts/index.ts';
+import { type AccountHost, type Host, HostAway, localHost, ownName } from '../hosts/index.ts';
 import type { Handler, WorkContext } from '../queue/index.ts';
+import type { RunAs } from '../run-as/index.ts';
 import { ACTIONS, type ActivityContext, settleAsFailed, stepsOf } from './actions.ts';
+import { collectorFor, keeperFor } from './collector.ts';
 import {
   type HostFor,
   type InstallSite,
@@ -35,6 +37,8 @@ export interface ActivityParts {
   /** For resources that are reached by SSH. */
   hostFor?: HostFor;
   slurmFor?: SlurmFor;
+  /** Whose accounts run what packages bring, where it is not that of the service. */
+  runAs?: RunAs;
 }
 
 /** Slurm is asked no more often than this. */
@@ -58,13 +62,44 @@ const accessProblem = (parts: ActivityParts, subject: Subject): string | undefin
     : 'This service does not reach machines by SSH.';
 };
 
-function installSiteOf(parts: ActivityParts, subject: Subject, signal: AbortSignal): InstallSite {
+/** Where its files are and its commands run. */
+interface Workshop {
+  host: Host;
+  account: AccountHost | undefined;
+  /** Why nothing can be done there, in words. */
+  problem: string | undefined;
+}
+
+const MAKES = ['collect', 'reactivate', 'reset'];
+
+async function workshopOf(parts: ActivityParts, subject: Subject): Promise<Workshop> {
+  const { activity, group, resource, profile } = subject;
+  const { runAs } = parts;
+  const problem = accessProblem(parts, subject);
+  const here = { host: localHost, account: undefined, problem };
+  if (hasFilesFarAway(subject)) {
+    return problem === undefined ? { ...here, host: parts.hostFor!(resource, profile!) } : here;
+  }
+  if (!runAs || group.path === null) return here;
+  if (!MAKES.includes(activity.action)) return { ...here, ...(await keeperFor(runAs, subject, group.path)) };
+  const { account, problem: inTheWay } = await collectorFor(runAs, subject, { path: group.path, python: '' });
+  return { host: account ?? localHost, account, problem: inTheWay };
+}
+
+function installSiteOf(
+  parts: ActivityParts,
+  subject: Subject,
+  { host, account }: Workshop,
+  signal: AbortSignal,
+): InstallSite {
   const { activity, group, resource, profile } = subject;
   const config = slurmConfigOf(resource);
   const far = hasFilesFarAway(subject);
   return {
     resource,
     toolsDir: far ? toolsFolder(resource, profile, parts.dataDir) : parts.dataDir,
+    tools: far ? host : localHost,
+    account,
     packageIndex: parts.packageIndex,
     pixiCacheDir: profile?.pixi_cache_dir ?? null,
     slurm:
@@ -118,12 +153,13 @@ async function carryOut(
   const { attempt, remember, last, signal } = work;
   const subject = await subjectOf(db, activity);
   if (!subject) return void (await store.settleActivity(db, activity.id, 'failed'));
-  const { group, resource, profile } = subject;
+  const { group, resource } = subject;
   const far = hasFilesFarAway(subject);
-  const problem = accessProblem(parts, subject);
+  const workshop = await workshopOf(parts, subject);
+  const { problem } = workshop;
   const startsOver = (error: unknown) => signal.aborted || (!last && error instanceof HostAway && !error.needsPerson);
   const run = createProcedureRun({
-    host: far && problem === undefined ? parts.hostFor!(resource, profile!) : localHost,
+    host: workshop.host,
     name: activity.action,
     steps: [...(far ? ['connect'] : []), ...stepsOf(activity.action, group, resource)],
     log: activity.log ?? '',
@@ -137,7 +173,8 @@ async function carryOut(
   const context: Omit<ActivityContext, 'site'> = { db, run, activity, group, again: attempt > 1, startsOver };
   try {
     if (problem !== undefined) throw new StepFailed(problem);
-    const site = installSiteOf(parts, subject, signal);
+    const site = installSiteOf(parts, subject, workshop, signal);
+    if (!far && group.path !== null) run.say(`Runs as the account ${workshop.account?.account.name ?? ownName()}`);
     await begin(run, site, far, work);
     await ACTIONS[activity.action]({ ...context, site });
     await run.close();

@@ -21,6 +21,8 @@ import type { Database } from '../db/index.ts';
 import { localHost } from '../hosts/index.ts';
 import { refuse } from '../http/index.ts';
 import type { Queue } from '../queue/index.ts';
+import type { RunAs } from '../run-as/index.ts';
+import { collectorFor } from './collector.ts';
 import { VERSION } from '../version.ts';
 import { chosenVersion, indexSettings, normalisedName, readIndexPage, versionsOfPage } from './package-index.ts';
 import {
@@ -42,6 +44,8 @@ export interface CollectParts {
   defaultGroup: string | null;
   dataDir: string;
   packageIndex: string | null;
+  /** Whose accounts run what packages bring. */
+  runAs: RunAs;
 }
 
 /** Texts of a form that become part of a command: said in words what is wrong. */
@@ -140,7 +144,7 @@ async function accept(
   { resource, profile }: Where,
   visibility: Visibility,
   group: Group,
-  request: { file?: UploadedFile | null | undefined; use_pixi_lockfile?: boolean },
+  request: { file?: UploadedFile | null | undefined; use_pixi_lockfile?: boolean; python?: string },
 ): Promise<Activity> {
   const user_group_id = await chooseUserGroup(parts.db, user, visibility, parts.defaultGroup);
   const path = folderOf(baseFolder(resource, profile), user, group.pkg_name, group.version);
@@ -162,6 +166,8 @@ async function accept(
       () => false,
     ));
   const taken = exists ? await folderTaken(parts.db, row) : undefined;
+  const { problem } = await collectorFor(parts.runAs, { resource, profile }, { path, python: request.python ?? '' });
+  if (problem !== undefined) throw refuse(422, problem);
   const upload = request.file ? await keepUpload(parts.dataDir, request.file) : undefined;
   try {
     const activity = await parts.db.transaction().execute(async (trx) => {
@@ -242,7 +248,7 @@ export async function collectPip(
     pinned_package_versions_pre: JSON.stringify(form.pre),
     pinned_package_versions_post: JSON.stringify(form.post),
   };
-  return accept(parts, user, where, visibility, group, { file: form.file });
+  return accept(parts, user, where, visibility, group, { file: form.file, python: python.path });
 }
 
 async function wheelIdentity(file: UploadedFile): Promise<{ pkg_name: string; version: string }> {

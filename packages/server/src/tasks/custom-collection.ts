@@ -8,8 +8,10 @@ import type { CollectCustom, Task, User } from '@service/contract';
 
 import { usableProfile } from '../accounts/index.ts';
 import type { Database } from '../db/index.ts';
-import { localHost } from '../hosts/index.ts';
+import { type AccountHost, type Host, localHost } from '../hosts/index.ts';
 import { refuse } from '../http/index.ts';
+import type { RunAs } from '../run-as/index.ts';
+import { lookerFor } from './collector.ts';
 import { ManifestProblem, tasksOfManifest } from './manifest.ts';
 import { createGroupOfTasks } from './tasks.ts';
 import { chooseUserGroup, type Visibility } from './visibility.ts';
@@ -28,7 +30,12 @@ print(os.path.dirname(os.path.abspath(spec.origin)))
 `;
 
 /** Where the interpreter finds a package, or nothing. A user names the program, so it gets an end. */
-export async function findPackage(python: string, name: string, limitMs = LOOKUP_MS): Promise<string | undefined> {
+export async function findPackage(
+  python: string,
+  name: string,
+  limitMs = LOOKUP_MS,
+  host: Host = localHost,
+): Promise<string | undefined> {
   const tooMuch = new AbortController();
   const signal = AbortSignal.any([AbortSignal.timeout(limitMs), tooMuch.signal]);
   let printed = '';
@@ -37,7 +44,7 @@ export async function findPackage(python: string, name: string, limitMs = LOOKUP
     if (printed.length > MOST_OUTPUT) tooMuch.abort();
   };
   try {
-    const { code } = await localHost.run([python, '-c', LOOKUP, name.replaceAll('-', '_')], { onOutput, signal });
+    const { code } = await host.run([python, '-c', LOOKUP, name.replaceAll('-', '_')], { onOutput, signal });
     const lines = printed.trim().split('\n');
     return code === 0 && lines.length === 1 && lines[0]!.startsWith('/') ? lines[0] : undefined;
   } catch {
@@ -54,34 +61,50 @@ async function allows(path: string, mode: number, kind: 'isFile' | 'isDirectory'
   }
 }
 
-async function requireInterpreter(path: string): Promise<void> {
-  if (await allows(path, constants.R_OK | constants.X_OK, 'isFile')) return;
-  throw refuse(422, `${path} is not a program that the service can run. Check python_interpreter and its permissions.`);
+async function requireInterpreter(path: string, account: AccountHost | undefined): Promise<void> {
+  const isThere = account
+    ? (await account.obstacle({ runs: [path] })) === undefined
+    : await allows(path, constants.R_OK | constants.X_OK, 'isFile');
+  if (isThere) return;
+  const who = account ? `the account ${account.account.name}` : 'the service';
+  throw refuse(422, `${path} is not a program that ${who} can run. Check python_interpreter and its permissions.`);
 }
 
-async function packageRootOf({ package_root, package_name, python_interpreter }: CollectCustom): Promise<string> {
+async function packageRootOf(
+  { package_root, package_name, python_interpreter }: CollectCustom,
+  account: AccountHost | undefined,
+): Promise<string> {
   if (package_root !== null) {
     if (await allows(package_root, constants.R_OK, 'isDirectory')) return package_root;
     throw refuse(422, `${package_root} is not a folder that the service can read. Check package_root.`);
   }
-  const found = await findPackage(python_interpreter, package_name!);
+  const found = await findPackage(python_interpreter, package_name!, LOOKUP_MS, account);
   if (found !== undefined) return found;
   throw refuse(422, `${python_interpreter} finds no package ${package_name}. Install it, or give its package_root.`);
 }
 
+interface CustomParts {
+  db: Database;
+  defaultGroup: string | null;
+  /** Whose accounts run what people bring. */
+  runAs: RunAs;
+}
+
 export async function collectCustom(
-  db: Database,
+  { db, defaultGroup, runAs }: CustomParts,
   user: User,
   visibility: Visibility,
   body: CollectCustom,
-  defaultGroup: string | null,
 ): Promise<Task[]> {
-  const { resource } = await usableProfile(db, user);
+  const where = await usableProfile(db, user);
+  const { resource } = where;
   const user_group_id = await chooseUserGroup(db, user, visibility, defaultGroup);
   let packageRoot = body.package_root;
   if (resource.type !== 'slurm_ssh') {
-    await requireInterpreter(body.python_interpreter);
-    packageRoot = await packageRootOf(body);
+    const { account, problem } = await lookerFor(runAs, where);
+    if (problem !== undefined) throw refuse(422, problem);
+    await requireInterpreter(body.python_interpreter, account);
+    packageRoot = await packageRootOf(body, account);
   }
   // the other machine is not asked
   if (packageRoot === null) throw refuse(422, 'On a resource that is reached by SSH, give package_root.');

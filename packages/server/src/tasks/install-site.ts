@@ -1,14 +1,14 @@
 /**
  * Where the task groups of a resource are: on this machine, or on the one that a person's profile signs in to.
  *
- * On a `slurm_sudo` resource everything is done here, by the account of the service; people's jobs read the folders.
+ * On a `slurm_sudo` resource everything is done here (`collector.ts` says as whom); people's jobs read the folders.
  */
 import { join } from 'node:path';
 
 import { type PixiConfig, type Profile, ProfileWrite, readValue, type Resource } from '@service/contract';
 import type { z } from 'zod';
 
-import type { Host } from '../hosts/index.ts';
+import type { AccountHost, Host } from '../hosts/index.ts';
 import type { SlurmClient } from '../slurm/index.ts';
 import type { SlurmJob } from './procedures/slurm-job.ts';
 
@@ -21,8 +21,11 @@ export type SlurmFor = (resource: Resource, profile: Profile) => SlurmClient;
 /** Where and with what a task package is installed. */
 export interface InstallSite {
   resource: Resource;
-  /** Where the service keeps the tools that it brings. */
+  /** Where the service keeps the tools that it brings, and who brings them: never what a package brings. */
   toolsDir: string;
+  tools: Host;
+  /** The account of this machine that installs, where it is not that of the service. */
+  account: AccountHost | undefined;
   packageIndex: string | null;
   /** Null for the one beside pixi. */
   pixiCacheDir: string | null;

@@ -107,6 +107,8 @@ interface LabOptions {
   /** Columns of the resource and of the profile, where jobs run somewhere else than on this machine. */
   resource?: Updateable<Tables['resources']>;
   profile?: Updateable<Tables['profiles']>;
+  /** Called when the folders are made: who runs the service and the tasks may be other accounts than this one. */
+  prepare?: (folders: { jobs: string; zarr: string }) => void;
   /** The script of the tasks, where the account that runs them can read it. */
   script?: string;
 }
@@ -118,6 +120,7 @@ export async function openLab(given: LabService, options: LabOptions = {}) {
   const root = options.root ?? temporaryFolder('lab');
   const folders = { jobs: join(root, 'jobs'), zarr: join(root, 'zarr'), starts: join(root, 'starts') };
   for (const folder of [folders.jobs, folders.zarr]) mkdirSync(folder);
+  options.prepare?.(folders);
   const { resource_id, profile_id } = await addResourceAndProfile(service);
   await db
     .updateTable('resources')

@@ -2,6 +2,7 @@
 import { ServiceError } from '@service/contract/errors';
 
 import { type Database, isPassing, retryWhileAway } from '../../db/index.ts';
+import type { AccountHost } from '../../hosts/index.ts';
 import type { Lease } from '../../queue/index.ts';
 import type { Runner } from '../../runners/index.ts';
 import type { WorkflowLog } from '../files/index.ts';
@@ -19,6 +20,8 @@ export interface JobContext {
   job: RunningJob;
   lease: Lease;
   runner: Runner;
+  /** The account of this machine that runs its tasks, where it is not that of the service. */
+  account: AccountHost | undefined;
   /** The configuration of the resource's runner. */
   runnerConfig: Record<string, unknown>;
   limits: Limits;

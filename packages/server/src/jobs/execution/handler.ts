@@ -4,18 +4,19 @@
  * What is known of a job is in the database (runs, units) and in the journals of its workers; both are read again after an
  * interruption, and every step notices what was done already.
  */
-import type { Resource } from '@service/contract';
-
 import { findResource } from '../../accounts/index.ts';
 import { type Database, retryWhileAway } from '../../db/index.ts';
+import { type AccountHost, AccountProblem } from '../../hosts/index.ts';
 import type { Logger } from '../../logging/index.ts';
 import type { Handler, WorkContext } from '../../queue/index.ts';
 import type { LocalRunner, Runner, SlurmRunners } from '../../runners/index.ts';
+import type { RunAs } from '../../run-as/index.ts';
 import * as store from '../store/execution.ts';
 import { HandedOver, type JobContext, type Limits, write } from './context.ts';
 import { prepareFolders, tidyUp } from './folders.ts';
 import { openJobLog } from './job-log.ts';
 import type { StopRequests } from './stop-requests.ts';
+import { workerPython } from '../worker-python.ts';
 import { failedJob, type JobEnd, runTasks } from './tasks.ts';
 
 export interface ExecutionParts {
@@ -25,24 +26,35 @@ export interface ExecutionParts {
   slurmRunners: SlurmRunners;
   stopRequests: StopRequests;
   limits: Limits;
-}
-
-function pythonOf(resource: Resource | undefined): string {
-  const config = resource?.tasks_python_config as { default_version?: string; versions?: Record<string, string> };
-  return config?.versions?.[config.default_version ?? ''] ?? 'python3';
+  runAs: RunAs;
 }
 
 /** A job with what is needed to run it. */
 interface OpenJob {
   job: store.RunningJob;
   runner: Runner;
+  /** The account of this machine that runs its tasks, where it is not that of the service. */
+  account: AccountHost | undefined;
+  /** Why nothing of it can run, if nothing can. */
+  problem: string | undefined;
   /** The configuration of the resource's runner. */
   runnerConfig: Record<string, unknown>;
 }
 
+/** An account that was there when the job was submitted may be gone. */
+async function accountOf(runAs: RunAs, name: string | undefined): Promise<Pick<OpenJob, 'account' | 'problem'>> {
+  if (name === undefined) return { account: undefined, problem: undefined };
+  try {
+    return { account: await runAs.host(name, 'jobs'), problem: undefined };
+  } catch (error) {
+    if (!(error instanceof AccountProblem)) throw error;
+    return { account: undefined, problem: `The tasks of the job can't run. ${error.message}` };
+  }
+}
+
 /** Undefined when it is not there. */
 async function open(
-  { db, runner, slurmRunners }: ExecutionParts,
+  { db, runner, slurmRunners, runAs }: ExecutionParts,
   jobId: number,
   leave: AbortSignal,
 ): Promise<OpenJob | undefined> {
@@ -50,9 +62,11 @@ async function open(
   if (!job) return undefined;
   const { resource_id, snapshot } = job;
   const resource = resource_id === null ? undefined : await retryWhileAway(() => findResource(db, resource_id), leave);
+  const account = await accountOf(runAs, snapshot.account);
   return {
     job,
-    runner: snapshot.cluster ? slurmRunners.at(snapshot.cluster) : runner.with(pythonOf(resource)),
+    ...account,
+    runner: snapshot.cluster ? slurmRunners.at(snapshot.cluster) : runner.with(workerPython(resource), account.account),
     runnerConfig: resource?.jobs_runner_config ?? {},
   };
 }
@@ -60,7 +74,7 @@ async function open(
 async function run(parts: ExecutionParts, opened: OpenJob, { signal, lease, attempt }: WorkContext): Promise<JobEnd> {
   const { db, limits, stopRequests } = parts;
   const { job } = opened;
-  const problem = await prepareFolders(job);
+  const problem = opened.problem ?? (await prepareFolders(job, opened.account));
   if (problem !== undefined) return failedJob(problem, { kind: 'internal', message: problem });
   const log = openJobLog(job, attempt > 1);
   const stop = new AbortController();
@@ -81,7 +95,7 @@ export function jobHandler(parts: ExecutionParts): Handler {
     const { signal: leave, lease } = context;
     const opened = await open(parts, jobId, leave);
     if (!opened) return;
-    const { job, runner } = opened;
+    const { job, runner, account } = opened;
     if (job.status === 'submitted') {
       try {
         const end = await run(parts, opened, context);
@@ -93,6 +107,7 @@ export function jobHandler(parts: ExecutionParts): Handler {
         log.info(`Job ${jobId} was ended by hand`);
       }
     }
-    await tidyUp(job, runner, log);
+    // without its account nothing can be ended, and nothing removed
+    if (opened.problem === undefined) await tidyUp({ job, runner, account }, log);
   };
 }

@@ -54,9 +54,10 @@ function startsWarm({ runnerConfig }: JobContext, task: SnapshotTask, meta: Json
 }
 
 /** How the tasks of a job are started on this machine: what they see of it. */
-export const surroundingsOf = ({ job: { snapshot } }: JobContext): Surroundings => ({
+export const surroundingsOf = ({ job: { snapshot }, account }: JobContext): Surroundings => ({
   environment: snapshot.cache_dir === null ? {} : { FRACTAL_CACHE_DIR: snapshot.cache_dir },
-  workingFolder: process.cwd(),
+  // where the service was started may be closed to another account
+  workingFolder: account ? '/' : process.cwd(),
 });
 
 /** The commands of these tasks that start warm, in the order in which they come. */

@@ -9,7 +9,8 @@ import { lstat, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import { filesBelow, folderMembers, remove } from './folder.ts';
-import { unlessGone } from '../../hosts/index.ts';
+import { ignored } from '../../guard.ts';
+import { hostOfOwner, unlessGone } from '../../hosts/index.ts';
 import { openZip, type OpenZip, type ZipMember } from './zip-read.ts';
 import { type Member, zipOf } from './zip-write.ts';
 
@@ -28,14 +29,20 @@ export async function archiveJob(working_dir: string): Promise<void> {
 }
 
 /** Tells whether the folder is gone. */
-export async function archiveFolder(working_dir: string, folderGoesFromBytes: number): Promise<boolean> {
+export async function archiveFolder(working_dir: string, fromBytes: number): Promise<boolean> {
   const temporary = temporaryZipPath(working_dir);
-  if (!(await unlessGone(lstat(working_dir)))?.isDirectory()) {
+  const about = await unlessGone(lstat(working_dir));
+  if (!about?.isDirectory()) {
     await rm(temporary, { force: true });
     return true;
   }
+  const owner = await hostOfOwner(about.uid);
+  // the next task of the account must not read it: the zip is for the service alone, and the folder always goes
+  const [mode, folderGoesFromBytes] = owner ? [0o600, 0] : [0o644, fromBytes];
+  // what was written for the account alone goes into the zip too; the service's own log is not the account's to open
+  await owner?.run(['chmod', '-R', 'u+rwX,g+rX', '--', working_dir]).catch(ignored);
   try {
-    await writeZip(working_dir, temporary);
+    await writeZip(working_dir, temporary, mode);
     await rename(temporary, zipPath(working_dir));
   } catch (error) {
     await rm(temporary, { force: true });
@@ -47,9 +54,9 @@ export async function archiveFolder(working_dir: string, folderGoesFromBytes: nu
   return true;
 }
 
-async function writeZip(working_dir: string, path: string): Promise<void> {
+async function writeZip(working_dir: string, path: string, mode: number): Promise<void> {
   const earlier = await openZip(zipPath(working_dir));
-  const file = await open(path, 'w', 0o644);
+  const file = await open(path, 'w', mode);
   try {
     for await (const block of zipOf(membersOf(working_dir, earlier))) await file.writeFile(block);
     await file.sync();

@@ -3,7 +3,7 @@ import type { Dirent } from 'node:fs';
 import { chmod, lstat, mkdir, opendir, rm, unlink } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 
-import { bytesBetween, isGone, openerInside, unlessGone } from '../../hosts/index.ts';
+import { bytesBetween, hostOfOwner, isGone, openerInside, unlessGone } from '../../hosts/index.ts';
 import type { Member } from './zip-write.ts';
 
 const FOLDER_MODE = 0o755;
@@ -35,8 +35,12 @@ export async function makeJobFolder(path: string): Promise<{ existed: boolean }>
  * once, and seventy thousand requests keep everybody else waiting.
  */
 export async function remove(path: string): Promise<void> {
+  const about = await unlessGone(lstat(path));
+  const owner = about?.isDirectory() ? await hostOfOwner(about.uid) : undefined;
+  // by the account that wrote it: it could turn folders into links meanwhile
+  if (owner) return owner.removeShared(path);
   // the walk would enter a link to a folder
-  if ((await unlessGone(lstat(path)))?.isDirectory()) {
+  if (about?.isDirectory()) {
     for await (const name of filesBelow(path, 'skip')) await unlessGone(unlink(join(path, name)));
   }
   await rm(path, { recursive: true, force: true });

@@ -3,6 +3,7 @@ import { jobs } from '@service/contract';
 
 import type { Api } from '../../http/index.ts';
 import type { Queue } from '../../queue/index.ts';
+import type { RunAs } from '../../run-as/index.ts';
 import type { Clusters } from '../../slurm/index.ts';
 import { adminStopJob, type ControlParts, labelJob, stopJob } from '../control.ts';
 import { submitJob } from '../submit.ts';
@@ -11,6 +12,7 @@ export interface JobControlParts extends ControlParts {
   queue: Pick<Queue, 'wake'>;
   dataDir: string;
   clusters: Clusters;
+  runAs: RunAs;
 }
 
 export function jobControlRoutes(api: Api, parts: JobControlParts): void {

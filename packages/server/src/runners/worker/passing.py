@@ -62,10 +62,12 @@ def address_in(folder: int) -> str:
 
 
 def open_folder(folder: str) -> int:
-    """Only one that nobody else can enter."""
+    """Only one that nobody else can enter but the service, which shares it with the group of this account."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     about = os.fstat(descriptor)
-    if about.st_uid != os.getuid() or about.st_mode & 0o077:
+    is_own = about.st_uid == os.getuid() and not about.st_mode & 0o077
+    is_shared = about.st_uid != os.getuid() and about.st_gid == os.getgid() and not about.st_mode & 0o007
+    if not is_own and not is_shared:
         os.close(descriptor)
         raise PermissionError(f"{folder} is open to other accounts")
     return descriptor

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 
-import { HostAway } from '../../hosts/index.ts';
+import { type Host, HostAway } from '../../hosts/index.ts';
 import type { IndexSettings } from '../package-index.ts';
 import { installFailure } from './install-failure.ts';
 import type { ProcedureRun } from './procedure-run.ts';
@@ -25,6 +25,9 @@ interface Parts {
   index: IndexSettings;
   /** pip's cache; null for none. */
   cacheDir: string | null;
+  /** The account that installs has no home for a cache, and reads nothing of how pip is set up for the service. */
+  isStranger?: boolean;
+  hasNoHome?: boolean;
 }
 
 const pythonOf = (venv: string) => join(venv, 'bin/python');
@@ -43,14 +46,22 @@ function pipOptions({ index, cacheDir }: Parts): string[] {
 const addresses = (variables: Record<string, string | null>): Record<string, string> =>
   Object.fromEntries(Object.entries(variables).filter((pair): pair is [string, string] => Boolean(pair[1])));
 
-const pipSecrets = ({ no_index, index_url }: IndexSettings) =>
-  addresses({ PIP_INDEX_URL: no_index ? null : index_url });
+const pipSecrets = ({ index, isStranger }: Parts) =>
+  addresses({
+    PIP_INDEX_URL: index.no_index ? null : index.index_url,
+    ...(isStranger && {
+      PIP_EXTRA_INDEX_URL: index.no_index ? null : index.extra_index_urls.join(' '),
+      PIP_FIND_LINKS: index.find_links.join(' '),
+      PIP_TRUSTED_HOST: index.trusted_hosts.join(' '),
+      PIP_CERT: index.cert,
+    }),
+  });
 
 export function pipInstaller(parts: Parts): Installer {
   const { run, python, index } = parts;
   const install = async (venv: string, what: string[]) =>
     void (await run.command([pythonOf(venv), '-m', 'pip', 'install', ...pipOptions(parts), ...what], {
-      secrets: pipSecrets(index),
+      secrets: pipSecrets(parts),
       explain: installFailure,
     }));
   return {
@@ -87,6 +98,7 @@ function uvInstaller(parts: Parts, uv: string): Installer {
     UV_PYTHON_DOWNLOADS: 'never',
     UV_NO_CONFIG: '1',
     ...(cacheDir === null ? {} : { UV_CACHE_DIR: join(cacheDir, 'uv') }),
+    ...(cacheDir === null && parts.hasNoHome ? { UV_NO_CACHE: '1' } : {}),
     ...(index.cert === null ? {} : { SSL_CERT_FILE: index.cert }),
   };
   const install = async (venv: string, what: string[]) =>
@@ -110,42 +122,45 @@ function uvInstaller(parts: Parts, uv: string): Installer {
 const broughtUv = (toolsDir: string) => join(toolsDir, 'uv', UV_VERSION);
 
 /** Brings uv from the package index, once; says why when it cannot be had. */
-async function bringUv({ run, python, index, cacheDir }: Parts, toolsDir: string): Promise<string | undefined> {
+async function bringUv(parts: Parts, toolsDir: string, host: Host): Promise<string | undefined> {
+  const { run, python, index } = parts;
   const folder = broughtUv(toolsDir);
   const program = join(folder, 'bin/uv');
-  if ((await run.host.kindOf(program)) === 'file') return program;
+  if ((await host.kindOf(program)) === 'file') return program;
   if (index.no_index) return undefined;
   run.say(`Bringing uv ${UV_VERSION}, which installs packages much faster than pip, from the package index`);
   const draft = `${folder}.new-${process.pid}-${Date.now()}`;
   const list = `${draft}.txt`;
   try {
-    await run.host.makeFolder(join(toolsDir, 'uv'));
-    await run.host.writeText(list, UV_REQUIREMENT);
+    await host.makeFolder(join(toolsDir, 'uv'));
+    await host.writeText(list, UV_REQUIREMENT);
     const only = ['--require-hashes', '--no-deps', '--only-binary', ':all:', '--requirement', list];
-    const options = pipOptions({ run, python, index, cacheDir });
-    await run.command([python, '-m', 'pip', 'install', ...options, '--target', draft, ...only], {
-      secrets: pipSecrets(index),
+    await run.command([python, '-m', 'pip', 'install', ...pipOptions(parts), '--target', draft, ...only], {
+      secrets: pipSecrets(parts),
+      host,
     });
-    await run.command([join(draft, 'bin/uv'), '--version']);
-    await run.host.rename(draft, folder).catch(() => undefined); // another collection may have been faster
+    await run.command([join(draft, 'bin/uv'), '--version'], { host });
+    // accounts of others run it, whatever the umask
+    await run.command(['chmod', '-R', 'u=rwX,go=rX', draft], { host });
+    await host.rename(draft, folder).catch(() => undefined); // another collection may have been faster
     return program;
   } catch (error) {
     if (error instanceof HostAway) throw error;
     run.say(`uv cannot be had (${(error as Error).message}); pip installs instead`, 'WARNING');
     return undefined;
   } finally {
-    await run.host.remove(draft);
-    await run.host.remove(list);
+    await host.remove(draft);
+    await host.remove(list);
   }
 }
 
 /** uv as the resource names it, or as the service brings it; pip where neither works. */
 export async function chooseInstaller(
   parts: Parts,
-  options: { uv: string | null; toolsDir: string },
+  options: { uv: string | null; toolsDir: string; tools?: Host },
 ): Promise<Installer> {
   // Without an index uv has no pip and setuptools to put into an environment; Python's own venv has.
   if (parts.index.no_index) return pipInstaller(parts);
-  const uv = options.uv ?? (await bringUv(parts, options.toolsDir));
+  const uv = options.uv ?? (await bringUv(parts, options.toolsDir, options.tools ?? parts.run.host));
   return uv === undefined ? pipInstaller(parts) : uvInstaller(parts, uv);
 }

@@ -33,15 +33,28 @@ function pythonFor(group: GroupAtWork, resource: Resource): string {
   return python;
 }
 
-async function installerFor(
-  run: ProcedureRun,
-  group: GroupAtWork,
-  { resource, toolsDir, packageIndex }: InstallSite,
-): Promise<Installer> {
+/** The caches that another account can use. */
+async function cachesOf(run: ProcedureRun, { resource, account }: InstallSite) {
+  const { pip_cache_dir: cacheDir = null } = pythonConfig(resource);
+  if (!account) return { cacheDir };
+  const cannotWrite = async (folder: string) => (await account.obstacle({ writes: [folder] })) !== undefined;
+  const isClosed = cacheDir !== null && (await cannotWrite(cacheDir));
+  if (isClosed) run.say(`The account ${account.account.name} can't write to ${cacheDir}; nothing is cached`, 'WARNING');
+  return {
+    cacheDir: isClosed ? null : cacheDir,
+    isStranger: true,
+    hasNoHome: await cannotWrite(account.account.home),
+  };
+}
+
+async function installerFor(run: ProcedureRun, group: GroupAtWork, site: InstallSite): Promise<Installer> {
+  const { resource, tools, toolsDir, packageIndex } = site;
   const python = pythonFor(group, resource);
-  const index = await indexSettings(run.host, python, packageIndex);
-  const { pip_cache_dir = null, uv = null } = pythonConfig(resource);
-  const installer = await chooseInstaller({ run, python, index, cacheDir: pip_cache_dir }, { uv, toolsDir });
+  // as pip is set up for the service: another account may have no configuration
+  const index = await indexSettings(tools, python, packageIndex);
+  const { uv = null } = pythonConfig(resource);
+  const caches = await cachesOf(run, site);
+  const installer = await chooseInstaller({ run, python, index, ...caches }, { uv, toolsDir, tools });
   run.say(`${installer.name} installs, with ${python}`);
   return installer;
 }

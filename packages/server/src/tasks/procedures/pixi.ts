@@ -28,7 +28,7 @@ type Config = z.output<typeof PixiConfig>;
 const configOf = (resource: Resource) => resource.tasks_pixi_config as unknown as Config;
 
 /** pixi with its environment, for one version folder. */
-function pixiFor(group: GroupAtWork, { resource, pixiCacheDir }: InstallSite) {
+function pixiFor(group: GroupAtWork, { resource, pixiCacheDir, account }: InstallSite) {
   const config = configOf(resource);
   const home = config.versions?.[group.pixi_version ?? ''];
   if (home === undefined)
@@ -39,7 +39,8 @@ function pixiFor(group: GroupAtWork, { resource, pixiCacheDir }: InstallSite) {
     program: join(folder, 'bin/pixi'),
     env: {
       PIXI_HOME: folder,
-      PIXI_CACHE_DIR: pixiCacheDir ?? join(folder, 'cache'),
+      // the folder of pixi is the operator's; another account has a cache of its own
+      PIXI_CACHE_DIR: pixiCacheDir ?? (account ? join(account.account.home, '.cache/pixi') : join(folder, 'cache')),
       RATTLER_AUTH_FILE: join(folder, 'credentials.json'),
       TOKIO_WORKER_THREADS: String(config.TOKIO_WORKER_THREADS ?? 2),
     },

@@ -33,6 +33,8 @@ export class StepFailed extends ServiceError {
 interface CommandOptions {
   cwd?: string;
   env?: Record<string, string>;
+  /** Where it runs, when that is not where the others do. */
+  host?: Host;
   /** As `env`, for what nobody may see in the list of processes. */
   secrets?: Record<string, string>;
   /** Keeps the output out of the log: it is data. Warnings, which go to stderr, are not. */
@@ -206,11 +208,11 @@ export function createProcedureRun(options: ProcedureOptions): ProcedureRun {
         await store();
       }
     },
-    async command(command, { quiet, explain, ...rest } = {}) {
+    async command(command, { quiet, explain, host: elsewhere, ...rest } = {}) {
       say(`$ ${shown(command)}`);
       let output = '';
       let end = '';
-      const done = await host.run(command, {
+      const done = await (elsewhere ?? host).run(command, {
         // Python looks for modules in the current folder, so that must not be anybody's home
         cwd: '/',
         installs: true,

@@ -3,6 +3,7 @@ import { tasks as operations } from '@service/contract';
 
 import type { Database } from '../../db/index.ts';
 import { type Api, refuse } from '../../http/index.ts';
+import type { RunAs } from '../../run-as/index.ts';
 import { collectCustom } from '../custom-collection.ts';
 import { readActivity } from '../lifecycle.ts';
 import type { Lookups } from '../lookups.ts';
@@ -16,9 +17,11 @@ export interface TaskParts {
   /** The group that everybody is in. */
   defaultGroup: string | null;
   lookups: Lookups;
+  /** Whose accounts run what people bring. */
+  runAs: RunAs;
 }
 
-export function taskRoutes(api: Api, { db, defaultGroup, lookups }: TaskParts): void {
+export function taskRoutes(api: Api, { db, defaultGroup, lookups, runAs }: TaskParts): void {
   api.serve(operations.listTasks, ({ user }) => listTasks(db, user));
   api.serve(operations.getTask, ({ user, params }) => tasks.readTask(db, user, params.task_id));
   api.serve(operations.createTask, ({ user, query, body }) => tasks.createTask(db, user, query, body, defaultGroup));
@@ -27,7 +30,7 @@ export function taskRoutes(api: Api, { db, defaultGroup, lookups }: TaskParts): 
     throw refuse(405, tasks.GO_BY_GROUP, { allow: 'GET, PATCH' });
   });
   api.serve(operations.collectCustom, ({ user, query, body }) =>
-    lookups.take(user.id, () => collectCustom(db, user, query, body, defaultGroup)),
+    lookups.take(user.id, () => collectCustom({ db, defaultGroup, runAs }, user, query, body)),
   );
 
   api.serve(operations.listTaskGroups, ({ user, query }) => groups.listTaskGroups(db, user, query, defaultGroup));

@@ -80,6 +80,14 @@ const folders = (kind: ResourceKind): ResourceSection => ({
   ],
 });
 
+/** An account of the machine, not of the service. */
+const ACCOUNT_HINTS = {
+  local:
+    'Tasks and collections run as this account of the machine. Empty: the one of the settings, else the service’s own.',
+  slurm_sudo:
+    'Collections run as this account of the machine where sudo doesn’t allow the person’s own. Empty: the one of the settings, else the service’s own.',
+};
+
 const PYTHON = 'tasks_python_config';
 const python = (kind: ResourceKind): ResourceSection => ({
   title: 'Python',
@@ -123,6 +131,18 @@ const python = (kind: ResourceKind): ResourceSection => ({
       optional: true,
       hint: 'Absolute path. Empty: the service brings its own.',
     },
+    ...(kind === 'slurm_ssh'
+      ? []
+      : [
+          {
+            path: [PYTHON, 'account'],
+            label: 'Account that runs people’s code',
+            kind: TEXT,
+            optional: true,
+            placeholder: 'tasks',
+            hint: ACCOUNT_HINTS[kind],
+          } as const,
+        ]),
   ],
 });
 
