@@ -96,7 +96,10 @@ it.each(KINDS)(
     for (const name of ['a\tb', 'a\nb', 'a\u202eb', 'a\u200bb', 'a\u2028b']) {
       const { status, body } = await requests()[kind](name);
       expect(status).toBe(422);
-      const entry = { loc: ['body', ...(VARIANT[kind] ?? []), PLACES[kind] ?? 'name'], msg: expect.stringContaining('invisible character') };
+      const entry = {
+        loc: ['body', ...(VARIANT[kind] ?? []), PLACES[kind] ?? 'name'],
+        msg: expect.stringContaining('invisible character'),
+      };
       expect(body.detail).toEqual([expect.objectContaining(entry)]);
     }
   },

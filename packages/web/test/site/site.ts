@@ -184,9 +184,7 @@ function signedInPerson(user: User, own: string, token: string): Person {
       ),
     async ended({ project_id, id }, timeout = 60_000) {
       const path = `/api/v2/project/${project_id}/job/${id}/`;
-      await expect
-        .poll(async () => (await good<Job>(client.get(path))).status, { timeout })
-        .not.toBe('submitted');
+      await expect.poll(async () => (await good<Job>(client.get(path))).status, { timeout }).not.toBe('submitted');
       return good(client.get(path));
     },
   };
