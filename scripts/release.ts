@@ -15,8 +15,8 @@ import { copyDependencies, PLATFORM } from './release/dependencies.ts';
 const ROOT = join(import.meta.dirname, '..');
 /** What goes out as it is. */
 const AS_THEY_ARE = ['CHANGELOG.md', 'LICENSE', 'README.md', 'deploy', 'docs', 'packages/demo-tasks'];
-/** Made by Python and by the manual's builds. */
-const LEFT_OUT = /\/(__pycache__|\.vitepress\/(build|cache))$/;
+/** What Python keeps, and what the manual is built with. */
+const LEFT_OUT = /\/(__pycache__|docs\/\.vitepress|docs\/.*\.ts)$/;
 const PLATFORMS = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'];
 
 interface Manifest {

@@ -152,7 +152,7 @@ async function expectHelpersWork(
   const measured = images[0]!.images.find(({ types }) => types['is_3D'] === false)!;
   const picture = await client.get(`${one}/picture/`, { query: { zarr_url: measured.zarr_url } });
   expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/png']);
-  const tables = await client.get(`${one}/table/`);
+  const tables = await client.get(`${one}/tables/`);
   expect([tables.status, tables.text]).toEqual([200, expect.stringContaining('nuclei')]);
   const many = Array.from({ length: 5000 }, (_, index) => ({ zarr_url: `/data/images/${index}`.padEnd(200, 'x') }));
   const body = { name: 'Many', zarr_dir: '/data/images', images: many };

@@ -13,6 +13,8 @@ export default defineConfig({
   title: 'Manual',
   description: 'Runs image-analysis workflows over OME-Zarr datasets, on one machine or on a Slurm cluster.',
   cacheDir: CACHE,
+  // leads readers of the repository to the pages that the contents list
+  srcExclude: ['operation.md'],
   cleanUrls: true,
   markdown: {
     config(md) {

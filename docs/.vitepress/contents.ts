@@ -58,6 +58,7 @@ export const CONTENTS: DefaultTheme.SidebarItem[] = [
     text: 'For operators',
     items: [
       page('Operating the service', '/operate/'),
+      page('Installing a release', '/release'),
       page('Sizing', '/operate/sizing'),
       page('PostgreSQL', '/operate/database'),
       page('Web client and reverse proxy', '/operate/proxy'),

@@ -97,8 +97,8 @@ export interface BuildOptions {
 export async function ensureBuilt({ folder, onBuild, signal, ...options }: BuildOptions = {}): Promise<string> {
   const { kind: given = CLIENT } = options;
   const kind = folder === undefined ? given : { ...given, folder };
-  if (!existsSync(join(kind.folder, kind.source))) throw new Error(`it is not in ${kind.folder}`);
   if (RELEASE) return theBuild(kind, 'it is not in this release');
+  if (!existsSync(join(kind.folder, kind.source))) throw new Error(`it is not in ${kind.folder}`);
   const ready = buildNamed(kind, hashOf(kind));
   if (ready !== undefined) return tryToMakeCurrent(kind, ready);
   const program = programOf(kind);
