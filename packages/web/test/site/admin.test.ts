@@ -72,7 +72,7 @@ describe('users (42)', () => {
     await page.keyboard.press('Escape');
     await button(page, 'Register').click();
     await page.waitForURL(/\/users\/\d+\/edit$/);
-    await shows(page, /The account is made\. Its groups are not set yet/);
+    await shows(page, /The account was created\. Its groups are not set yet/);
   });
 
   test('a new address, superuser asked for, guest and superuser exclude each other', async () => {
@@ -297,7 +297,7 @@ test('sharing: filters, and acceptance only for guest accounts (46)', async () =
   await looksWell(page, 'admin-sharing');
   expect(await page.getByRole('button', { name: new RegExp(`Accept .* for ${bert.email}`) }).count()).toBe(0);
   await page.getByRole('button', { name: new RegExp(`Accept .* for ${guest.email}`) }).click();
-  await page.getByText(`${guest.email} is in ${project.name} now.`).waitFor();
+  await page.getByText(`${guest.email} is now a member of ${project.name}.`).waitFor();
   await page.getByLabel('Accepted or not').selectOption('false');
   await expect.poll(() => page.getByRole('row').count()).toBe(2);
   await page.getByRole('cell', { name: bert.email }).waitFor();

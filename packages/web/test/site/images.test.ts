@@ -122,7 +122,7 @@ describe('images', () => {
     await dialog(page).getByRole('button', { name: 'Type', exact: true }).click();
     await dialog(page).getByLabel('Name of the type').fill('is_3D');
     await send();
-    await said(page, '12x is no number.');
+    await said(page, '12x is not a number.');
     await said(page, 'There is another attribute treatment.');
     await looksWell(page, 'dataset-add-image');
     const offset = dialog(page).getByRole('group', { name: 'Attribute offset' });
