@@ -129,7 +129,7 @@ it('every problem shows when those before it are solved', async () => {
             '{"default_version": "3.12", "versions": {"3.12": "/usr/bin/python3"}, "pip_cache_dir": null}',
         }),
       422,
-      /no new jobs/,
+      /accepting new jobs/,
     ],
     ['foreign account', () => ofResource({ prevent_new_submissions: false }), 422, /theirs/],
     ['unfinished job', () => (body['slurm_account'] = 'mine'), 422, /not over/],

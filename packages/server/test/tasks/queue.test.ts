@@ -120,6 +120,8 @@ describe('doing work', () => {
     start(
       async () => {
         most = Math.max(most, ++now);
+        // one at a time is taken: the first ones stay until all slots have something
+        while (most < 3) await sleep(5);
         await sleep(10);
         now--;
       },

@@ -125,7 +125,7 @@ test('admin jobs: live update, stop, set failed', async () => {
   await page.getByRole('button', { name: `Actions for job ${labelled.id}` }).click();
   await page.getByRole('menuitem', { name: 'Set status to failed' }).click();
   const dialog = page.getByRole('dialog', { name: `Set job ${labelled.id} to failed?` });
-  await dialog.getByText(/Nothing is cancelled for certain/).waitFor();
+  await dialog.getByText(/has lost track of/).waitFor();
   await looksWell(page, 'admin-job-failed');
   await dialog.getByRole('button', { name: 'Set to failed' }).click();
   await row(labelled).getByText('Failed', { exact: true }).waitFor();

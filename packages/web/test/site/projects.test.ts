@@ -123,7 +123,7 @@ test('guests begin with what is shared with them, and make nothing', async () =>
   const page = await guest.open('/v2/projects');
   await page.getByRole('link', { name: 'For guests' }).waitFor();
   expect(await page.getByRole('button', { name: /Shared with me/ }).getAttribute('aria-pressed')).toBe('true');
-  await page.getByText(/^Guests only look at things/).waitFor();
+  await page.getByText(/^Guests can only look/).waitFor();
   expect(await page.getByRole('button', { name: 'New project' }).count()).toBe(0);
   await page.getByRole('button', { name: /^Account of / }).click();
   expect(await page.getByRole('menuitem', { name: 'Test job submission' }).count()).toBe(0);

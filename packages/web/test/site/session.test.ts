@@ -206,7 +206,7 @@ test.each([
   const page = await openPage('/auth/login');
   await signIn(page, newcomer.email);
   await page.waitForURL(`${web}/`);
-  await page.getByText('nobody has made it ready for work yet').waitFor();
+  await page.getByText('isn’t set up yet').waitFor();
   await looksWell(page, 'home-not-ready');
   await goTo(page, '/v2/projects');
   expect(path(page)).toBe('/');
