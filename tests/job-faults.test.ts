@@ -36,12 +36,17 @@ function randomNumbers(seed: number): () => number {
   };
 }
 
+/** tests/accounts.test.ts has them in every run. */
+const OTHER_ACCOUNTS: ['embedded' | 'given', Runner][] = [
+  ['given', 'sudo'],
+  ['embedded', 'root'],
+];
+
 describe('killed at random moments', () => {
   const kinds: ['embedded' | 'given', Runner][] = [
     ['embedded', 'the service'],
     ['given', 'the service'],
-    ['given', 'sudo'],
-    ...(LONG ? [['embedded', 'root'] as ['embedded', Runner]] : []),
+    ...(LONG ? OTHER_ACCOUNTS : []),
   ];
   it.each(kinds)(
     `${KILLS} times on the %s database, with tasks run by %s, jobs end as if nobody had killed anything`,
@@ -81,7 +86,7 @@ describe('killed at random moments', () => {
   );
 });
 
-const runners: Runner[] = LONG ? ['the service', 'root', 'sudo'] : ['the service', 'root'];
+const runners: Runner[] = LONG ? ['the service', 'root', 'sudo'] : ['the service'];
 
 describe.each(runners)('one service, with tasks run by %s', (runner) => {
   let deployment: Deployment;

@@ -28,7 +28,7 @@ async function expectNoUnits(deployment: Deployment): Promise<void> {
   await expect.poll(left, { timeout: 20_000 }).toEqual({ units: [], workers: [], runningJobs: [] });
 }
 
-const runners: Runner[] = process.env['LONG'] ? ['the service', 'root', 'sudo'] : ['the service', 'root'];
+const runners: Runner[] = process.env['LONG'] ? ['the service', 'root', 'sudo'] : ['the service'];
 
 it.each(runners)(
   `${KILLS} times at random moments, with tasks run by %s`,
