@@ -13,6 +13,7 @@ export interface Walk {
   unmarked: string[];
 }
 
+/** Beyond what can be pressed: parts of dates, and what comes meanwhile. */
 const MOST_STOPS = 400;
 
 /** Runs in the page. Everything is kept in it, since elements cannot leave it. */
@@ -93,6 +94,7 @@ function prepare() {
       .map(nameOf),
   });
   (window as unknown as { walk: unknown }).walk = { step, end };
+  return found.length;
 }
 
 export async function walkByTab(page: Page): Promise<Walk> {
@@ -103,8 +105,8 @@ export async function walkByTab(page: Page): Promise<Walk> {
     document.body.removeAttribute('tabindex');
   });
   // without dragging other things into the page: its policy lets no foreign script in
-  await page.evaluate(`(${prepare.toString()})()`);
-  for (let at = 0; at < MOST_STOPS; at++) {
+  const count = await page.evaluate<number>(`(${prepare.toString()})()`);
+  for (let at = 0; at < 2 * count + MOST_STOPS; at++) {
     await page.keyboard.press('Tab');
     if (!(await page.evaluate<boolean>('walk.step()'))) return page.evaluate<Walk>('walk.end()');
   }
