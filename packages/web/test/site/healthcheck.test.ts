@@ -37,7 +37,7 @@ test('a step that is refused is named, and what was made stays', async () => {
   const alert = page.getByRole('alert').filter({ hasText: 'Submit a job' });
   await alert.waitFor();
   expect(await alert.textContent()).toContain('The queue is closed.');
-  expect(await alert.textContent()).toMatch(/The project test_\d+ stays/);
+  expect(await alert.textContent()).toMatch(/The project test_\d+ is kept/);
   await looksWell(page, 'healthcheck-failed');
   expect(await page.getByRole('link', { name: 'Open workflow' }).count()).toBe(1);
 });
@@ -61,6 +61,6 @@ test('a job that fails shows its log', async () => {
 test('guests are told why they cannot', async () => {
   const guest = await person({ name: 'guest', patch: { is_guest: true } });
   const page = await guest.open('/healthcheck');
-  await page.getByText('Guest accounts only read').waitFor();
+  await page.getByText('Guest accounts are read-only').waitFor();
   expect(await page.getByRole('button', { name: 'Test', exact: true }).count()).toBe(0);
 });
