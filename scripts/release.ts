@@ -66,7 +66,7 @@ function copyWebClient(to: string): void {
   for (const part of ['package.json', build]) {
     cpSync(join(builds, part), join(to, 'build', part), {
       recursive: true,
-      filter: (path) => basename(path) !== 'used-by',
+      filter: (path) => basename(path) !== 'used-by' && !path.endsWith('.map'),
     });
   }
 }
@@ -89,8 +89,9 @@ function fill(folder: string, version: string, platform: string): void {
       recursive: true,
       filter: (file) => basename(file) !== '__pycache__',
     });
-  cpSync(join(import.meta.dirname, 'release/bin/service'), join(folder, 'bin/service'));
-  symlinkSync('service', join(folder, 'bin/servicectl'));
+  // the same file twice, no link: it follows links to itself, and does what its name says
+  for (const program of ['service', 'servicectl'])
+    cpSync(join(import.meta.dirname, 'release/bin/service'), join(folder, 'bin', program));
   const release = { version, commit: commit(), platform };
   writeFileSync(join(folder, 'release.json'), `${JSON.stringify(release, null, 2)}\n`);
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify({ private: true, type: 'module', version })}\n`);
