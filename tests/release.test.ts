@@ -122,6 +122,7 @@ interface Dataset {
   id: number;
   name: string;
   project_id: number;
+  zarr_dir: string;
 }
 
 interface Exported {
@@ -154,8 +155,9 @@ async function expectHelpersWork(
   expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/png']);
   const tables = await client.get(`${one}/tables/`);
   expect([tables.status, tables.text]).toEqual([200, expect.stringContaining('nuclei')]);
-  const many = Array.from({ length: 5000 }, (_, index) => ({ zarr_url: `/data/images/${index}`.padEnd(200, 'x') }));
-  const body = { name: 'Many', zarr_dir: '/data/images', images: many };
+  const { zarr_dir } = datasets[0]!;
+  const many = Array.from({ length: 5000 }, (_, index) => ({ zarr_url: `${zarr_dir}/${index}`.padEnd(400, 'x') }));
+  const body = { name: 'Many', zarr_dir, images: many };
   expect(await client.post(`/api/v2/project/${project!.id}/dataset/import/`, body)).toMatchObject({ status: 201 });
 }
 
