@@ -199,7 +199,7 @@ describe.each(TYPES)('%s', (type) => {
     const { client } = lab.owner;
     const { id } = await submitParallel(deployment, ['c'], { meta_parallel: { extra_lines: ['#SBATCH --hold'] } });
     const queue = async () => (await client.get(`${lab.base}/job/${id}/queue/`)).body as object;
-    const held = { state: 'waiting', jobs_ahead: null, reason: expect.stringMatching(/holds it back.*JobHeldUser/) };
+    const held = { state: 'waiting', jobs_ahead: null, reason: expect.stringMatching(/on hold.*JobHeldUser/) };
     await expect.poll(queue, PATIENCE).toEqual(held);
     const { status, text } = await client.get('/api/v2/job/squeue/', { query: { scope: 'user' } });
     expect([status, text]).toEqual([200, expect.stringMatching(/JOBID(.|\n)*alice(.|\n)*JobHeldUser/)]);

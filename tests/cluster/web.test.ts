@@ -49,7 +49,7 @@ describe('in the browser', () => {
     const { lab } = deployment;
     const { id } = await submitParallel(deployment, ['held'], { meta_parallel: { extra_lines: ['#SBATCH --hold'] } });
     const page = await open(`${project()}/jobs/${id}`);
-    await page.getByText(/holds it back/).waitFor();
+    await page.getByText(/It is on hold\./).waitFor();
     await looksWell(page, 'cluster-job-waiting');
 
     const jobs = await open('/v2/jobs');

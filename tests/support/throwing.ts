@@ -54,6 +54,7 @@ export const NOT_MADE_TO_THROW = {
   'data/send.ts': 'a connection that breaks and is not told to who writes, which is rare',
   'db/copy-in.ts': 'a connection that breaks while rows are copied, which fails the statement either way',
   'hosts/local.ts': 'commands of this machine: end, time limits and abortion are tested with the hosts',
+  'hosts/sudo-account.ts': 'a process as another account: its end and a sudo that refuses are tested with accounts',
   'hosts/ssh/sessions.ts': 'handlers of who waits in vain for a session',
   'import/copy.ts': 'the import, a command of its own that is undone as a whole',
   'import/servers.ts': 'in a command of its own, whose servers are killed in its tests',
