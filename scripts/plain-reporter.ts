@@ -1,10 +1,10 @@
 /**
  * Ends a test run with plain lines that any tool can read: one for each test that failed, with the first line of its
- * error and what a browser waited for, then the sum: `12 passed, 0 failed, 1 skipped`.
+ * error, what a browser waited for and the line of the test, then the sum: `12 passed, 0 failed, 1 skipped`.
  */
 import type { Reporter, TestModule } from 'vitest/node';
 
-type Told = { readonly message: string };
+type Told = { readonly message: string; readonly stacks?: readonly { readonly file: string; readonly line: number }[] };
 
 // eslint-disable-next-line no-control-regex -- that is what colours are
 const COLOURS = /\u001b\[\d+m/g;
@@ -15,9 +15,14 @@ const waitedFor = (lines: readonly string[]): string => {
   return at < 0 || lines.length <= at + 1 ? '' : ` (${lines[at + 1]!.trim().replace(/^- /, '')})`;
 };
 
+const inTest = (error: Told | undefined): string => {
+  const place = error?.stacks?.find(({ file }) => file.endsWith('.test.ts'));
+  return place === undefined ? '' : ` [line ${place.line}]`;
+};
+
 function told(errors: readonly Told[] | undefined): string {
   const lines = errors?.[0]?.message.replaceAll(COLOURS, '').split('\n') ?? ['no error told'];
-  return lines[0]! + waitedFor(lines);
+  return lines[0]! + waitedFor(lines) + inTest(errors?.[0]);
 }
 
 export default class PlainReporter implements Reporter {

@@ -61,8 +61,10 @@ describe('requests made from the description', () => {
         status: answer.status,
       }));
       expect(status).toBe(200);
-      // the token was good: operations of administrators were reached
-      expect(text).toMatch(/route="\/auth\/group\/",status="201"/);
+      // the token was good until the end: operations of administrators were reached
+      expect(text).toMatch(/route="\/(admin|auth\/(group|users))[^"]*",status="20\d"/);
+      const users = await fetch(`${url}/auth/users/`, { headers: { authorization: `Bearer ${token}` } });
+      expect(users.status).toBe(200);
       expect(text).not.toMatch(/status="500"/);
     },
     (SECONDS + 60) * 1000,

@@ -189,7 +189,9 @@ test('two fingers zoom at what is between them, one moves it', async () => {
   /** As the address has it when it changes no more: it follows after a pause. */
   async function camera(): Promise<number[]> {
     let before = '';
-    const isStill = () => {
+    const isStill = async () => {
+      // a busy page has not come to it yet
+      await page.evaluate(() => new Promise((resolve) => requestIdleCallback(() => requestAnimationFrame(resolve))));
       const [last, now] = [before, page.url()];
       before = now;
       return now === last && now.includes('at=');
