@@ -25,12 +25,16 @@ export function followAddress(view: View, shown: () => Shown) {
   $effect(() => {
     const next = now;
     if (next === undefined || next === search) return undefined;
-    const timer = setTimeout(() => {
-      // on the way to another image, the view belongs to that one
-      if (navigating.to !== null) return;
+    const write = () => {
+      // on the way to another image, the view belongs to that one; behind an address of our own, it is the next
+      if (navigating.to !== null) {
+        timer = setTimeout(write, PAUSE_MS);
+        return;
+      }
       search = next;
       void goto(page.url.pathname + next, { replace: true, reset: false });
-    }, PAUSE_MS);
+    };
+    let timer = setTimeout(write, PAUSE_MS);
     return () => clearTimeout(timer);
   });
   $effect(() => {
