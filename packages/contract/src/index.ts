@@ -15,6 +15,7 @@ export * from './jobs/accounting.ts';
 export * from './jobs/history.ts';
 export * from './jobs/job.ts';
 export * as jobs from './jobs/operations.ts';
+export * from './jobs/pre-check.ts';
 export * from './jobs/task-status.ts';
 export * from './openapi.ts';
 export * from './operation.ts';

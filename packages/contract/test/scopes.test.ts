@@ -180,6 +180,7 @@ const LISTED: Record<NeededScope, string> = {
     list_workflows
     logout
     non_processed_images
+    pre_check
     project_events
     query_accounting
     query_accounting_by_get

@@ -6,6 +6,7 @@ import { pageQuery } from '../pagination.ts';
 import { WorkflowExport } from '../projects/workflow.ts';
 import { answer, boolean, choice, id, text } from '../wire/scalars.ts';
 import { Timeline } from './history.ts';
+import { PreCheck } from './pre-check.ts';
 import { Job, JOB_STATUSES, JobCreate, JobList, JobQueue, JobWithTaskStatuses, SingleJob } from './job.ts';
 
 const inProject = z.object({ project_id: id() });
@@ -28,6 +29,19 @@ export const submitJob = operation({
   query: z.object({ workflow_id: id(), dataset_id: id() }),
   body: JobCreate,
   answer: [202, Job],
+  refusals: UNKNOWN,
+});
+
+export const preCheck = operation({
+  id: 'pre_check',
+  method: 'GET',
+  path: '/api/v2/project/{project_id}/workflow/{workflow_id}/pre-check/',
+  access: 'reader',
+  tag,
+  summary: 'What to know before you run a workflow',
+  description: 'Shell lines of its tasks that changed since you ran them last, who changed them, and how.',
+  params: z.object({ project_id: id(), workflow_id: id() }),
+  answer: [200, PreCheck],
   refusals: UNKNOWN,
 });
 

@@ -155,6 +155,9 @@ interface TasksTable {
   modality: string | null;
   authors: string | null;
   tags: Generated<string[]>;
+  /** Since it was made. */
+  commands_changed_by: Generated<number | null>;
+  commands_changed_at: Generated<string | null>;
 }
 
 interface ProjectsTable {
@@ -266,6 +269,9 @@ interface WorkflowTasksTable {
   description: string | null;
   revision: Generated<number>;
   timestamp_modified: Timestamp;
+  /** Who wrote its shell lines or chose its task, where that is known. */
+  shell_changed_by: Generated<number | null>;
+  shell_changed_at: Generated<string | null>;
 }
 
 interface JobsTable {

@@ -69,6 +69,7 @@ export const replaceTask = (db: Database, user: User, address: TaskAddress, wish
       meta_parallel: meta('meta_parallel'),
       args_non_parallel: wish.args.args_non_parallel ?? stored.args_non_parallel,
       args_parallel: wish.args.args_parallel ?? stored.args_parallel,
+      shell_changed_by: user.id,
     };
     await orRefused(store.updateWorkflowTask(trx, stored.id, changes));
     return findTask(trx, address);

@@ -95,7 +95,7 @@ export function importWorkflow(
       requireMatchingTypes(task.name, task.input_types, item.type_filters);
       return newWorkflowTask(task, item);
     });
-    await orRefused(appendTasks(inside, workflow.id, rows));
+    await orRefused(appendTasks(inside, user, workflow.id, rows));
     return describeWorkflow(inside, user, opened, workflow);
   };
   return trx ? work(trx) : db.transaction().execute(work);

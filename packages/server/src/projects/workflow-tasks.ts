@@ -2,6 +2,7 @@
 import type { User, WorkflowTask, WorkflowTaskCreate, WorkflowTaskUpdate } from '@service/contract';
 
 import type { Database } from '../db/index.ts';
+import { extraLines, lineChanges } from '../engine/shell-lines.ts';
 import { metaOnInsertion } from '../engine/task-meta.ts';
 import { refuse } from '../http/index.ts';
 import { type Executor, hasSubmittedJob } from './store/access.ts';
@@ -60,7 +61,7 @@ export const insertTasks = (
       requireMatchingTypes(task.name, task.input_types, item.type_filters);
       return newWorkflowTask(task, item);
     });
-    const added = await orRefused(store.appendTasks(trx, workflow_id, rows));
+    const added = await orRefused(store.appendTasks(trx, user, workflow_id, rows));
     await store.setOrder(trx, workflow_id, [...present.slice(0, position), ...added, ...present.slice(position)]);
     return store.workflowTasksById(trx, added);
   });
@@ -86,6 +87,15 @@ export async function readTask(db: Database, user: User, address: TaskAddress): 
 type Args = WorkflowTaskUpdate['args_parallel'];
 const nullIfEmpty = (args: Args): Args => (args && Object.keys(args).length === 0 ? null : args);
 
+/** Metadata that is not given stays. */
+const changesLines = (stored: WorkflowTask, { meta_non_parallel, meta_parallel }: WorkflowTaskUpdate): boolean => {
+  const after = {
+    meta_non_parallel: meta_non_parallel === undefined ? stored.meta_non_parallel : meta_non_parallel,
+    meta_parallel: meta_parallel === undefined ? stored.meta_parallel : meta_parallel,
+  };
+  return lineChanges(extraLines(stored), extraLines(after)) !== undefined;
+};
+
 /** Changes what is given; each given block replaces the stored one as a whole. A running job has its own copy. */
 export const updateTask = (
   db: Database,
@@ -105,6 +115,7 @@ export const updateTask = (
       ...change,
       args_non_parallel: nullIfEmpty(change.args_non_parallel),
       args_parallel: nullIfEmpty(change.args_parallel),
+      ...(changesLines(stored, change) ? { shell_changed_by: user.id } : {}),
     });
     return findTask(trx, address);
   });

@@ -104,6 +104,7 @@ export async function updateTask(db: Database, by: Acting, taskId: number, chang
     const changed = await store.updateTask(trx, taskId, wanted);
     if (!changed) throw refuse(404, 'There is no task with this id.');
     const details = changes(found.task, changed, COMMANDS);
+    if (Object.keys(details).length > 0) await store.noteNewCommands(trx, taskId, by.user.id);
     await record(trx, by, ifChanged('task.update', ['task', taskId, changed.name], details));
     return changed;
   });

@@ -3,7 +3,7 @@ import type { Dataset, Job, Workflow, WorkflowTask } from '@service/contract';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 
-import { good, goTo, looksWell, type Person, person } from './site.ts';
+import { good, goTo, looksWell, type Person, person, share } from './site.ts';
 
 type Project = Awaited<ReturnType<Person['project']>>;
 type Images = { items: { zarr_url: string; attributes: Record<string, unknown> }[]; total_count: number };
@@ -538,4 +538,42 @@ test('a resource that takes no jobs is said before anything is chosen', async ()
     'true',
   );
   expect(await jobsOf(anna, project)).toEqual([]);
+});
+
+test('a command that somebody else changed since the last run is shown before it runs in one’s own name', async () => {
+  const [anna, bob] = [await person({ name: 'anna' }), await person({ name: 'bob' })];
+  const project = await anna.project();
+  await share(anna, project, bob, 'rwx');
+  const dataset = await bob.dataset(project, 'Plate', ['a']);
+  const body = { name: 'Measure', type: 'parallel', version: '1.0.0', command_parallel: 'true --first' };
+  const task = await good<{ id: number }>(anna.client.post('/api/v2/task/?private=false', body));
+  const workflow = await anna.workflow(project, 'Shared', [{ task }]);
+  const lines = (page: Page) => dialog(page).getByRole('region', { name: 'Shell lines of the tasks' });
+
+  const page = await bob.open(pathOf(workflow, dataset));
+  await openDialog(page, 'Run');
+  await lines(page).getByText(`You have not run this command yet. ${anna.email} wrote it today`).waitFor();
+  await start(page, 'Run');
+  await bob.ended(await newestJob(bob, project));
+
+  // as it was run, it is nothing to talk about
+  await goTo(page, pathOf(workflow, dataset));
+  await openDialog(page, 'Run again');
+  expect(await lines(page).count()).toBe(0);
+  await press(page, 'Cancel');
+
+  await good(anna.client.patch(`/api/v2/task/${task.id}/`, { command_parallel: 'true --second' }));
+  await openDialog(page, 'Run again');
+  await lines(page)
+    .getByText(new RegExp(`^${anna.email} changed the command today .*, after you ran this task last \\(today`))
+    .waitFor();
+  expect(await lines(page).locator('ins').allTextContents()).toEqual(['+ true --second']);
+  expect(await lines(page).locator('del').allTextContents()).toEqual(['− true --first']);
+  await looksWell(page, 'run-shell-lines');
+  await press(page, 'Cancel');
+
+  // who changed it is told nothing new, but that it was never run
+  const own = await anna.open(pathOf(workflow, dataset));
+  await openDialog(own, 'Run again');
+  expect(await lines(own).count()).toBe(0);
 });

@@ -189,3 +189,11 @@ function signedInPerson(user: User, own: string, token: string): Person {
     },
   };
 }
+
+/** Asks somebody into a project, who accepts. */
+export async function share(owner: Person, project: { id: number }, guest: Person, permissions: 'r' | 'rw' | 'rwx') {
+  await good(
+    owner.client.post(`/api/v2/project/${project.id}/guest/?email=${encodeURIComponent(guest.email)}`, { permissions }),
+  );
+  await good(guest.client.post(`/api/v2/project/${project.id}/access/accept/`, {}));
+}

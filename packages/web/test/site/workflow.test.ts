@@ -5,7 +5,7 @@ import type { Dataset, Project, Workflow } from '@service/contract';
 import { expect, test } from 'vitest';
 import type { Page as BrowserPage } from 'playwright-core';
 
-import { goTo, good, looksWell, type Person, person } from './site.ts';
+import { goTo, good, looksWell, person, share } from './site.ts';
 
 const IMAGES = ['p.zarr/A/01/0', 'p.zarr/A/02/0', 'p.zarr/A/03/0'].map((zarr_url, index) => ({
   zarr_url,
@@ -361,13 +361,6 @@ test('who may only read sees everything and no control that would be refused', a
   expect(await panel(page).getByRole('textbox', { name: 'Diameter' }).isEditable()).toBe(false);
   await looksWell(page, 'workflow-read-only');
 });
-
-async function share(owner: Person, project: Project, guest: Person, permissions: 'r' | 'rw' | 'rwx') {
-  await good(
-    owner.client.post(`/api/v2/project/${project.id}/guest/?email=${encodeURIComponent(guest.email)}`, { permissions }),
-  );
-  await good(guest.client.post(`/api/v2/project/${project.id}/access/accept/`, {}));
-}
 
 test.each([1024, 768])('it can be used at %i pixels', async (width) => {
   const begun = await begin(failingOn('02'), { tasks: 3 });

@@ -268,7 +268,60 @@ test('shell lines of the tasks in the range, each once', () => {
     step(2, { meta_parallel: lines, meta_non_parallel: lines, alias: 'Nuclei' }),
     step(3, { meta_parallel: { mem: 3 } }),
   ];
-  expect(shellLines(tasks, 1, 2)).toEqual([{ id: 2, number: 2, name: 'Nuclei', lines: ['module load x'] }]);
+  const asked = { tasks, first: 1, last: 2, changes: [], onCluster: true, email: 'anna@example.org' };
+  const nuclei = { id: 2, number: 2, name: 'Nuclei', lines: [{ text: 'module load x' }], notes: [] };
+  expect(shellLines(asked)).toEqual([nuclei]);
+  expect(shellLines({ ...asked, onCluster: false })).toEqual([]);
+});
+
+describe('shell lines that somebody else changed', () => {
+  const change = {
+    workflowtask_id: 1,
+    source: 'extra_lines' as const,
+    added: ['module load y'],
+    removed: ['module load x'],
+    changed_by: 'bob@example.org',
+    timestamp_changed: new Date(2026, 10, 17, 9, 30).toISOString(),
+    timestamp_last_run: new Date(2026, 10, 16, 18, 0).toISOString(),
+  };
+  const tasks = [step(1, { meta_parallel: { extra_lines: ['module load y', 'umask 2'] } })];
+  const asked = { tasks, first: 0, last: 0, onCluster: true, email: 'anna@example.org' };
+  const now = new Date(2026, 10, 17, 12, 0).getTime();
+
+  test('are marked, with who changed them and when', () => {
+    expect(shellLines({ ...asked, changes: [change] }, now)).toMatchObject([
+      {
+        lines: [
+          { text: 'module load y', change: 'added' },
+          { text: 'umask 2' },
+          { text: 'module load x', change: 'removed' },
+        ],
+        notes: [
+          expect.stringMatching(/^bob@example.org changed lines today 9.30.*after you ran this task last \(yest/),
+        ],
+      },
+    ]);
+  });
+
+  test.each([
+    [{ timestamp_last_run: null }, /^You have not run these lines yet. bob@example.org wrote them today/],
+    [{ timestamp_last_run: null, changed_by: null }, /^You have not run these lines yet\.$/],
+    [{ changed_by: null, timestamp_changed: null }, /^Somebody changed lines, after you ran/],
+    [{ source: 'command' as const, timestamp_last_run: null }, /not run this command yet. bob@example.org wrote it/],
+  ])('in words: %j', (fields, words) => {
+    const [{ notes }] = shellLines({ ...asked, changes: [{ ...change, ...fields }] }, now) as [{ notes: string[] }];
+    expect(notes).toEqual([expect.stringMatching(words)]);
+  });
+
+  test('are of no interest where no scheduler reads them, and one’s own need no words; commands run everywhere', () => {
+    expect(shellLines({ ...asked, changes: [change], onCluster: false }, now)).toEqual([]);
+    const own = shellLines({ ...asked, changes: [{ ...change, changed_by: asked.email }] }, now);
+    expect(own).toMatchObject([{ lines: [{ text: 'module load y' }, { text: 'umask 2' }], notes: [] }]);
+    const command = { ...change, source: 'command' as const, added: ['python x.py'], removed: [] };
+    expect(shellLines({ ...asked, changes: [command], onCluster: false }, now)).toMatchObject([
+      { lines: [{ text: 'python x.py', change: 'added' }] },
+    ]);
+  });
 });
 
 describe('Reset', () => {

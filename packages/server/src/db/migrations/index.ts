@@ -15,6 +15,7 @@ import * as unknownNewImages from './0011-unknown-new-images.ts';
 import * as imagesAtOnce from './0012-images-at-once.ts';
 import * as importsOfRuns from './0013-imports-of-runs.ts';
 import * as endsOfJobs from './0014-ends-of-jobs.ts';
+import * as shellLines from './0015-shell-lines.ts';
 
 export const migrations: Record<string, Migration> = {
   '0001-accounts': accounts,
@@ -31,4 +32,5 @@ export const migrations: Record<string, Migration> = {
   '0012-images-at-once': imagesAtOnce,
   '0013-imports-of-runs': importsOfRuns,
   '0014-ends-of-jobs': endsOfJobs,
+  '0015-shell-lines': shellLines,
 };

@@ -12,6 +12,7 @@ import * as history from '../history.ts';
 import { imageHistory } from '../image-history.ts';
 import { countImageGroups, queryImageStatus } from '../image-status.ts';
 import { createLogReaders, type LogReaders } from '../log-readers.ts';
+import { preCheck } from '../pre-check.ts';
 import { ranWorkflow } from '../ran-workflow.ts';
 import * as reads from '../reads.ts';
 import * as accounting from '../store/accounting.ts';
@@ -60,6 +61,7 @@ function listRoutes(api: Api, { db, maxListLength }: ReadParts): void {
     await openWorkflow(db, user, params.project_id, params.workflow_id, 'r');
     return reads.listJobs(db, { ...filter, ...params }, { log, page, page_size }, maxListLength);
   });
+  api.serve(jobs.preCheck, ({ user, params }) => preCheck(db, user, params));
   api.serve(jobs.latestJobOfAll, ({ user, query }) => reads.latestOfAll(db, user, query));
   api.serve(jobs.latestJob, ({ user, params, query }) => reads.latestJob(db, user, { ...params, ...query }));
 }

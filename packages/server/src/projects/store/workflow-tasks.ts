@@ -138,15 +138,20 @@ export interface NewWorkflowTask {
  * Adds tasks behind those that are there, and gives their ids in order. They go over as one JSON text: a statement has a
  * largest number of parameters, a workflow no largest number of tasks.
  */
-export async function appendTasks(db: Executor, workflowId: number, tasks: NewWorkflowTask[]): Promise<number[]> {
+export async function appendTasks(
+  db: Executor,
+  user: User,
+  workflowId: number,
+  tasks: NewWorkflowTask[],
+): Promise<number[]> {
   if (tasks.length === 0) return [];
   const { rows } = await sql<{ id: number }>`
     with added as (
       insert into workflow_tasks (workflow_id, "order", task_id, task_type, meta_non_parallel, meta_parallel,
-        args_non_parallel, args_parallel, type_filters, description, alias)
+        args_non_parallel, args_parallel, type_filters, description, alias, shell_changed_by, shell_changed_at)
       select ${workflowId}::int,
         (select coalesce(max("order") + 1, 0) from workflow_tasks where workflow_id = ${workflowId}) + row.position - 1,
-        item.*
+        item.*, ${user.id}::int, now()
       from json_array_elements(${JSON.stringify(tasks)}::json) with ordinality as row (value, position),
         json_to_record(row.value) as item (task_id int, task_type text, meta_non_parallel json, meta_parallel json,
           args_non_parallel json, args_parallel json, type_filters jsonb, description text, alias text)
@@ -164,7 +169,10 @@ export async function setOrder(db: Executor, workflowId: number, ids: number[]):
     where workflow_tasks.id = place.id and workflow_id = ${workflowId} and "order" <> place.position - 1`.execute(db);
 }
 
-export type WorkflowTaskChanges = Partial<NewWorkflowTask>;
+export interface WorkflowTaskChanges extends Partial<NewWorkflowTask> {
+  /** Who changed its shell lines, or chose another task for it. */
+  shell_changed_by?: number;
+}
 
 const JSON_COLUMNS = new Set<string>([
   'meta_non_parallel',
@@ -184,6 +192,7 @@ export async function updateWorkflowTask(db: Executor, id: number, changes: Work
     .updateTable('workflow_tasks')
     .set(Object.fromEntries(columns) as Updateable<Tables['workflow_tasks']>)
     .set((eb) => ({ revision: eb('revision', '+', 1), timestamp_modified: sql<string>`now()` }))
+    .$if(changes.shell_changed_by !== undefined, (update) => update.set({ shell_changed_at: sql<string>`now()` }))
     .where('id', '=', id)
     .execute();
 }

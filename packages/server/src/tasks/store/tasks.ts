@@ -157,3 +157,12 @@ export async function updateTask(db: Executor, taskId: number, changes: TaskChan
     .returning(COLUMNS)
     .executeTakeFirst();
 }
+
+/** Who runs the task is shown whose commands these are. */
+export async function noteNewCommands(db: Executor, taskId: number, userId: number): Promise<void> {
+  await db
+    .updateTable('tasks')
+    .set({ commands_changed_by: userId, commands_changed_at: sql<string>`now()` })
+    .where('id', '=', taskId)
+    .execute();
+}

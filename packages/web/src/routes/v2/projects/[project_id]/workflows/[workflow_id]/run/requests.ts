@@ -12,6 +12,7 @@ export interface Fresh {
   dataset: Dataset;
   flow: Answer<'projects.typeFiltersFlow'>;
   info: Answer<'accounts.currentUserProfileInfo'>;
+  preCheck: Answer<'jobs.preCheck'>;
   /** The newest one; null when the workflow has not run on the dataset yet. */
   job: Answer<'jobs.latestJob'> | null;
 }
@@ -19,14 +20,15 @@ export interface Fresh {
 /** Everything the dialog decides with, as it is now: others may have changed it since the page was loaded. */
 export async function readFresh(project_id: number, workflow_id: number, dataset_id: number): Promise<Fresh> {
   const params = { project_id, workflow_id };
-  const [workflow, dataset, flow, info, job] = await Promise.all([
+  const [workflow, dataset, flow, info, preCheck, job] = await Promise.all([
     call('projects.getWorkflow', { params }, { exact: true }),
     call('projects.getDataset', { params: { project_id, dataset_id } }),
     call('projects.typeFiltersFlow', { params }),
     call('accounts.currentUserProfileInfo', {}),
+    call('jobs.preCheck', { params }),
     latestJob(project_id, workflow_id, dataset_id),
   ]);
-  return { workflow, dataset, flow, info, job };
+  return { workflow, dataset, flow, info, preCheck, job };
 }
 
 export interface Checked {

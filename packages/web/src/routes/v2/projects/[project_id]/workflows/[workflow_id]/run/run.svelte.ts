@@ -32,7 +32,7 @@ export interface Asked {
   mode: RunMode;
   /** Where to begin, when that was asked for. */
   task?: WorkflowTask | undefined;
-  user: { is_guest: boolean; project_dirs: string[]; slurm_accounts: string[] };
+  user: { email: string; is_guest: boolean; project_dirs: string[]; slurm_accounts: string[] };
 }
 
 /** The job, and what is left to say of a reset that did not go through to its end. */
@@ -244,7 +244,10 @@ export function createRun(asked: () => Asked) {
       return checks.found;
     },
     get shell() {
-      return fresh?.info.resource_type?.startsWith('slurm') ? shellLines(tasks, first ?? 0, end) : [];
+      if (fresh === undefined) return [];
+      const onCluster = fresh.info.resource_type?.startsWith('slurm') ?? false;
+      const changes = fresh.preCheck.shell_changes;
+      return shellLines({ tasks, first: first ?? 0, last: end, changes, onCluster, email: user.email });
     },
     get tasks() {
       return tasks;
