@@ -31,6 +31,8 @@ interface CollectingService {
   dataDir: string;
 }
 
+const LONG = process.env['LONG'] !== undefined;
+
 /** A service with somebody who can collect. */
 async function startCollecting(name: string, settings: Record<string, string>): Promise<CollectingService> {
   const dataDir = join(folder, name, 'data');
@@ -101,62 +103,70 @@ describe('with the package index', () => {
     collecting = await startCollecting('index', {});
   });
 
-  it('the newest fractal-tasks-core is collected by name, taken apart, put together again and deleted', async () => {
-    const { client } = collecting;
-    const asked = await collect(client, { package: 'Fractal_Tasks.Core', python_version: PYTHON[1] });
-    expect(asked.status).toBe(202);
-    expect(asked.body).toMatchObject({
-      status: 'pending',
-      action: 'collect',
-      pkg_name: 'fractal-tasks-core',
-      log: null,
-    });
-    const group = asked.body.taskgroupv2_id as number;
-    const done = await finished(client, asked.body);
-    expect([done.status, done.log]).toEqual(['OK', expect.stringContaining('Found')]);
-    expect(done.steps.map((step: { status: string }) => step.status)).toEqual([
-      'OK',
-      'OK',
-      'skipped',
-      'OK',
-      'skipped',
-      'OK',
-      'OK',
-      'OK',
-    ]);
-    const read = (await client.get(`/api/v2/task-group/${group}/`)).body;
-    expect(read).toMatchObject({ origin: 'pypi', active: true, python_version: PYTHON[1] });
-    expect(read.task_list.length).toBeGreaterThan(5);
-    const [python, script] = read.task_list
-      .find((task: { command_parallel: string | null }) => task.command_parallel)!
-      .command_parallel.split(' ');
-    expect([python, existsSync(script)]).toEqual([join(read.venv_path, 'bin/python'), true]);
-    // no run compiles the program itself
-    const compiled = basename(script).replace(/\.py$/, `.cpython-${PYTHON[1].replace('.', '')}.pyc`);
-    expect(readdirSync(join(dirname(script), '__pycache__'))).toContain(compiled);
-    const packages = execFileSync(python, ['-m', 'pip', 'list'], { encoding: 'utf8' });
-    for (const name of ['pip', 'setuptools', 'fractal-tasks-core'])
-      expect(packages).toMatch(new RegExp(`^${name} `, 'm'));
-    expect(readFileSync(join(read.path, 'fractal_task_group_id.txt'), 'utf8')).toBe(String(group));
-    const { env_info } = await collecting.service.database.db
-      .selectFrom('task_groups')
-      .select('env_info')
-      .executeTakeFirstOrThrow();
-    expect(env_info).toMatch(/^setuptools==/m);
-    expect(env_info).toContain(`fractal-tasks-core==${read.version}`);
+  // real-run.test.ts collects it too, and runs it
+  it.runIf(LONG)(
+    'the newest fractal-tasks-core is collected, taken apart, put together again and deleted',
+    async () => {
+      const { client } = collecting;
+      const asked = await collect(client, { package: 'Fractal_Tasks.Core', python_version: PYTHON[1] });
+      expect(asked.status).toBe(202);
+      expect(asked.body).toMatchObject({
+        status: 'pending',
+        action: 'collect',
+        pkg_name: 'fractal-tasks-core',
+        log: null,
+      });
+      const group = asked.body.taskgroupv2_id as number;
+      const done = await finished(client, asked.body);
+      expect([done.status, done.log]).toEqual(['OK', expect.stringContaining('Found')]);
+      expect(done.steps.map((step: { status: string }) => step.status)).toEqual([
+        'OK',
+        'OK',
+        'skipped',
+        'OK',
+        'skipped',
+        'OK',
+        'OK',
+        'OK',
+      ]);
+      const read = (await client.get(`/api/v2/task-group/${group}/`)).body;
+      expect(read).toMatchObject({ origin: 'pypi', active: true, python_version: PYTHON[1] });
+      expect(read.task_list.length).toBeGreaterThan(5);
+      const [python, script] = read.task_list
+        .find((task: { command_parallel: string | null }) => task.command_parallel)!
+        .command_parallel.split(' ');
+      expect([python, existsSync(script)]).toEqual([join(read.venv_path, 'bin/python'), true]);
+      // no run compiles the program itself
+      const compiled = basename(script).replace(/\.py$/, `.cpython-${PYTHON[1].replace('.', '')}.pyc`);
+      expect(readdirSync(join(dirname(script), '__pycache__'))).toContain(compiled);
+      const packages = execFileSync(python, ['-m', 'pip', 'list'], { encoding: 'utf8' });
+      for (const name of ['pip', 'setuptools', 'fractal-tasks-core'])
+        expect(packages).toMatch(new RegExp(`^${name} `, 'm'));
+      expect(readFileSync(join(read.path, 'fractal_task_group_id.txt'), 'utf8')).toBe(String(group));
+      const { env_info } = await collecting.service.database.db
+        .selectFrom('task_groups')
+        .select('env_info')
+        .executeTakeFirstOrThrow();
+      expect(env_info).toMatch(/^setuptools==/m);
+      expect(env_info).toContain(`fractal-tasks-core==${read.version}`);
 
-    expect((await act(client, group, 'deactivate')).status).toBe('OK');
-    expect([existsSync(read.venv_path), (await client.get(`/api/v2/task-group/${group}/`)).body.active]).toEqual([
-      false,
-      false,
-    ]);
-    expect((await client.post(`/api/v2/task-group/${group}/deactivate/`)).status).toBe(422);
-    expect((await act(client, group, 'reactivate')).status).toBe('OK');
-    expect([existsSync(script), (await client.get(`/api/v2/task-group/${group}/`)).body.active]).toEqual([true, true]);
-    expect((await act(client, group, 'delete')).status).toBe('OK');
-    expect((await client.get(`/api/v2/task-group/${group}/`)).status).toBe(404);
-    await expect.poll(() => leftOvers(collecting)).toEqual([]);
-  }, 240_000);
+      expect((await act(client, group, 'deactivate')).status).toBe('OK');
+      expect([existsSync(read.venv_path), (await client.get(`/api/v2/task-group/${group}/`)).body.active]).toEqual([
+        false,
+        false,
+      ]);
+      expect((await client.post(`/api/v2/task-group/${group}/deactivate/`)).status).toBe(422);
+      expect((await act(client, group, 'reactivate')).status).toBe('OK');
+      expect([existsSync(script), (await client.get(`/api/v2/task-group/${group}/`)).body.active]).toEqual([
+        true,
+        true,
+      ]);
+      expect((await act(client, group, 'delete')).status).toBe('OK');
+      expect((await client.get(`/api/v2/task-group/${group}/`)).status).toBe(404);
+      await expect.poll(() => leftOvers(collecting)).toEqual([]);
+    },
+    240_000,
+  );
 
   it('a package, or a version of it, that does not exist is refused at once', async () => {
     const unknown = await collect(collecting.client, { package: 'a-package-that-nobody-has-published-yet' });

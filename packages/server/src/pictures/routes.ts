@@ -9,7 +9,7 @@ import { guarded, ignored } from '../guard.ts';
 import type { Database } from '../db/index.ts';
 import { type Folders, readableFolders, type ReadableFolder } from '../folders/index.ts';
 import { type Api, createLine, refuse, untilGone } from '../http/index.ts';
-import { findImage, openDataset, sliceOfImages } from '../projects/index.ts';
+import { findImage, openDataset, sliceOfImages, stateOfFiles } from '../projects/index.ts';
 import { openKept, sendKept } from '../studio/keep.ts';
 import type { Asker } from '../studio/maker.ts';
 import type { Ask } from './ask.ts';
@@ -61,8 +61,9 @@ export function pictureRoutes(api: Api, { db, maker, foldersOf }: PictureParts):
   const lists = new Map<string, Listed>();
   const line = createLine(PLATES_AT_ONCE);
 
-  async function askerOf(user: User, reply: FastifyReply): Promise<Asker> {
-    return { person: user.id, folders: readableFolders(await foldersOf(user)), signal: untilGone(reply) };
+  async function askerOf(dataset: Dataset, user: User, reply: FastifyReply): Promise<Asker> {
+    const [list, state] = await Promise.all([foldersOf(user), stateOfFiles(db, dataset.id)]);
+    return { person: user.id, folders: readableFolders(list), state, signal: untilGone(reply) };
   }
 
   async function listImages(dataset: Dataset, plate: string): Listed {
@@ -72,8 +73,8 @@ export function pictureRoutes(api: Api, { db, maker, foldersOf }: PictureParts):
   }
 
   /** The tiles of a plate are asked for together. */
-  function imagesOf(dataset: Dataset, plate: string): Listed {
-    const key = `${dataset.id} ${plate}`;
+  function imagesOf(dataset: Dataset, plate: string, state: string): Listed {
+    const key = `${dataset.id} ${state} ${plate}`;
     const before = lists.get(key);
     if (before) return before;
     const images = listImages(dataset, plate);
@@ -90,8 +91,8 @@ export function pictureRoutes(api: Api, { db, maker, foldersOf }: PictureParts):
   const openPlate = (dataset: Dataset, query: PlateQuery, asker: Asker) =>
     line.take(asker.person, () => findPlate(dataset, query, asker), asker.signal);
 
-  async function findPlate(dataset: Dataset, query: PlateQuery, { folders }: Asker) {
-    const images = await imagesOf(dataset, query.plate);
+  async function findPlate(dataset: Dataset, query: PlateQuery, { folders, state }: Asker) {
+    const images = await imagesOf(dataset, query.plate, state);
     // a turn for everybody else in between
     await nextTurn();
     const plate = choosePlate(images, query);
@@ -134,7 +135,7 @@ export function pictureRoutes(api: Api, { db, maker, foldersOf }: PictureParts):
     if ((layer === 'labels' || object !== undefined) && labels === undefined) throw refuse(422, NO_LABELS);
     if (!(await findImage(db, dataset.id, path)))
       throw refuse(404, 'There is no image with this zarr_url in the dataset.');
-    const asker = await askerOf(user, reply);
+    const asker = await askerOf(dataset, user, reply);
     checkPlace(asker.folders, [path]);
     const view = { labels, layer, channel, low, high, z, t };
     return sendKept(maker, { kind: 'image', path, size, object, square, ...view }, asker);
@@ -142,7 +143,7 @@ export function pictureRoutes(api: Api, { db, maker, foldersOf }: PictureParts):
 
   api.serve(projects.getPlatePicture, async ({ user, params, query, reply }) => {
     const dataset = await openDataset(db, user, params.project_id, params.dataset_id, 'r');
-    const asker = await askerOf(user, reply);
+    const asker = await askerOf(dataset, user, reply);
     const plate = await openPlate(dataset, query, asker);
     const { size, level, row, column, well, labels, layer, channel, low, high, z, t } = query;
     if (layer === 'labels' && labels === undefined) throw refuse(422, NO_LABELS);
@@ -171,7 +172,7 @@ export function pictureRoutes(api: Api, { db, maker, foldersOf }: PictureParts):
 
   api.serve(projects.getPlatePictureInfo, async ({ user, params, query, reply }) => {
     const dataset = await openDataset(db, user, params.project_id, params.dataset_id, 'r');
-    const asker = await askerOf(user, reply);
+    const asker = await askerOf(dataset, user, reply);
     const plate = await openPlate(dataset, query, asker);
     const [{ facts, limits }, busy] = await Promise.all([
       factsOf(dataset, query, plate, asker),

@@ -21,6 +21,6 @@ export {
   selectUrls,
   setTypes,
 } from './store/image-changes.ts';
-export { findDataset } from './store/datasets.ts';
+export { findDataset, stateOfFiles } from './store/datasets.ts';
 export { countImages, findImage, sliceOfImages, spreadOfImages } from './store/images.ts';
 export { findWorkflow } from './store/workflows.ts';

@@ -17,7 +17,7 @@ export async function openKept<Ask>(
       return { kept, file: await open(kept.file) };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || attempt > 0) throw error;
-      maker.forget(ask);
+      maker.forget(ask, asker);
     }
   }
 }

@@ -29,6 +29,8 @@ export interface MakerOptions extends StudioOptions {
 export interface Asker {
   person: number;
   folders: Folders;
+  /** Of the files that are asked about, as far as the service knows: another text when it knows that they changed. */
+  state: string;
   /** Aborted when nobody waits for the answer. */
   signal: AbortSignal;
 }
@@ -37,7 +39,7 @@ export interface Maker<Ask> {
   /** Refuses with 422 what cannot be made. */
   make(ask: Ask, asker: Asker): Promise<Kept>;
   /** What was made is not where it was. */
-  forget(ask: Ask): void;
+  forget(ask: Ask, asker: Asker): void;
   close(): void;
 }
 
@@ -78,7 +80,7 @@ export function createMaker<Ask>(options: MakerOptions): Maker<Ask> {
   let alone: Promise<unknown> = Promise.resolve();
   let isAlone = false;
 
-  async function once(order: { key: string; ask: Ask; folders: Folders['list'] }, signal: AbortSignal) {
+  async function once(order: { key: string; ask: Ask; folders: Folders['list']; state: string }, signal: AbortSignal) {
     const work = studio.carryOut(order, signal);
     open.add(work);
     try {
@@ -107,12 +109,12 @@ export function createMaker<Ask>(options: MakerOptions): Maker<Ask> {
     key: string,
     mine: string,
     ask: Ask,
-    { person, folders }: Asker,
+    { person, folders, state }: Asker,
     signal: AbortSignal,
   ): Promise<Done> {
-    const begin = () => carefully({ key, ask, folders: folders.list }, signal);
+    const begin = () => carefully({ key, ask, folders: folders.list, state }, signal);
     const done = await line.take(person, begin, signal);
-    if ('kept' in done) fresh.set(key, done.kept, FRESH_MS);
+    if ('kept' in done) fresh.set(hashOf([key, state]), done.kept, FRESH_MS);
     if ('problem' in done) refused.set(mine, done.problem, FRESH_MS);
     if (!('died' in done)) return done;
     refused.set(mine, deaths[done.died], BANNED_MS);
@@ -151,8 +153,8 @@ export function createMaker<Ask>(options: MakerOptions): Maker<Ask> {
   return {
     async make(ask, asker) {
       const key = hashOf([version, ask]);
-      const mine = hashOf([key, asker.folders.list]);
-      const recent = fresh.get(key);
+      const mine = hashOf([key, asker.folders.list, asker.state]);
+      const recent = fresh.get(hashOf([key, asker.state]));
       if (recent && (await mayHave(recent, asker))) return recent;
       const known = refused.get(mine);
       if (known !== undefined) throw refuse(422, known);
@@ -163,7 +165,7 @@ export function createMaker<Ask>(options: MakerOptions): Maker<Ask> {
       if ('defect' in done) throw new Error(`The process for ${options.work} failed: ${done.defect}`);
       throw tooBusy(busy);
     },
-    forget: (ask) => fresh.delete(hashOf([version, ask])),
+    forget: (ask, { state }) => fresh.delete(hashOf([hashOf([version, ask]), state])),
     close: () => studio.close(),
   };
 }

@@ -6,6 +6,8 @@ export interface Order<Ask> {
   key: string;
   ask: Ask;
   folders: readonly ReadableFolder[];
+  /** What was remembered in another state of the files does not count. */
+  state: string;
 }
 
 /** Where the process keeps what it made. */

@@ -29,7 +29,7 @@ export function serveOrders<Ask>(
   const running = new Map<number, AbortController>();
   const metadata = createMetadataCache();
 
-  async function carryOut({ key, ask, folders: list }: Order<Ask>, signal: AbortSignal): Promise<Done> {
+  async function carryOut({ key, ask, folders: list, state }: Order<Ask>, signal: AbortSignal): Promise<Done> {
     try {
       const folders = readableFolders(list);
       const before = await shelf.find(key, signal);
@@ -39,7 +39,9 @@ export function serveOrders<Ask>(
       const reading = {
         folders,
         metadata,
-        reader: createHash('sha256').update(JSON.stringify(list)).digest('base64'),
+        reader: createHash('sha256')
+          .update(JSON.stringify([list, state]))
+          .digest('base64'),
         sources,
         signal,
       };

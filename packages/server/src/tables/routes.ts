@@ -7,7 +7,7 @@ import { type Dataset, type DatasetContents, projects, type TableQuery, type Use
 import type { Database } from '../db/index.ts';
 import { readableFolders, type ReadableFolder } from '../folders/index.ts';
 import { type Api, createLine, refuse, untilGone } from '../http/index.ts';
-import { openDataset } from '../projects/index.ts';
+import { openDataset, stateOfFiles } from '../projects/index.ts';
 import { sendKept } from '../studio/keep.ts';
 import type { Asker } from '../studio/maker.ts';
 import type { Ask, Selection } from './ask.ts';
@@ -74,8 +74,9 @@ export function tableRoutes(api: Api, { db, maker, foldersOf }: TableParts): voi
   /** Who asks, and in which dataset. */
   async function enter({ user, params, reply }: Address) {
     const dataset = await openDataset(db, user, params.project_id, params.dataset_id, 'r');
-    const folders = readableFolders(await foldersOf(user));
-    return { dataset, asker: { person: user.id, folders, signal: untilGone(reply) } satisfies Asker };
+    const [list, state] = await Promise.all([foldersOf(user), stateOfFiles(db, dataset.id)]);
+    const asker = { person: user.id, folders: readableFolders(list), state, signal: untilGone(reply) } satisfies Asker;
+    return { dataset, asker };
   }
 
   /** The same, and for which images. */

@@ -162,7 +162,7 @@ describe('the command of a task that somebody added by hand', () => {
       .select('task_id')
       .where('id', '=', other.steps[0]!)
       .executeTakeFirstOrThrow();
-    const query = { task_id, workflow_task_id: flow.steps[0] };
+    const query = { task_id, workflow_task_id: flow.steps[0]! };
     const replaced = await bob.client.post(`${lab.base}/workflow/${flow.id}/wftask/replace-task/`, {}, { query });
     expect(replaced.status).toBe(201);
     expect(await check(anna, flow)).toMatchObject([

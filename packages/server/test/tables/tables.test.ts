@@ -13,6 +13,7 @@ import { arrayOf, put } from '../support/ome-zarr.ts';
 import { addDataset } from '../support/people.ts';
 import { addPerson, addProfile, addProject, type Person, shareProject } from '../support/plates.ts';
 import { type Answer, startService, type TestService } from '../support/server.ts';
+import { addJob } from '../support/tasks.ts';
 import { textChunk, writeAnnData, writeCsv, writeJson, writeNumbers, writeParquet } from '../support/tables.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'service-tables-'));
@@ -102,6 +103,28 @@ async function twoWells(name: string): Promise<{ base: string; images: string[] 
   ]);
   return { base, images };
 }
+
+it('what a task has just written is there at once, also for who looked a moment before', async () => {
+  const { db } = service.database;
+  const path = place('fresh.zarr/B/03/0');
+  put(join(path, '.zattrs'), {});
+  const base = await one(path);
+  const dataset_id = Number(base.split('/').at(-1));
+  const names = async () =>
+    ((await anna.client.get(`${base}/tables/`)).body as { tables: { name: string }[] }).tables.map(({ name }) => name);
+  const job_id = await addJob(service, { project_id: project, workflow_id: null, dataset_id });
+  const dumps = { job_id, workflowtask_dump: '{}', task_group_dump: '{}', num_available_images: 1 };
+  const run = await db
+    .insertInto('history_runs')
+    .values({ dataset_id, status: 'submitted', ...dumps })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  expect((await anna.client.get(`${base}/contents/`)).status).toBe(200);
+  expect(await names()).toEqual([]);
+  writeCsv(path, 'label,area\n1,10');
+  await db.updateTable('history_runs').set({ status: 'done' }).where('id', '=', run.id).execute();
+  expect(await names()).toEqual(['nuclei']);
+});
 
 describe('people', () => {
   it('get tables of projects that they may read, and nobody else does', async () => {

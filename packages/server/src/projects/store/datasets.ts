@@ -200,3 +200,16 @@ export async function pageOfDatasets(db: Executor, userId: number, filter: Filte
   });
   return { total, items };
 }
+
+/** Another text whenever a task has begun or ended: what was read of its files before may not be true any more. */
+export async function stateOfFiles(db: Executor, datasetId: number): Promise<string> {
+  const { begun, running } = await db
+    .selectFrom('history_runs')
+    .select((eb) => [
+      eb.fn.countAll<number>().as('begun'),
+      eb.fn.countAll<number>().filterWhere('status', '=', 'submitted').as('running'),
+    ])
+    .where('dataset_id', '=', datasetId)
+    .executeTakeFirstOrThrow();
+  return `${begun} ${running}`;
+}

@@ -278,7 +278,10 @@ if n in (1, 2): time.sleep(60)
     };
     const allRunning = (packs: Packs, n: number) =>
       until(
-        () => running(packs).length === n && [0, 1].slice(0, n).every((one) => packs.log(one) !== '') && running(packs),
+        () =>
+          running(packs).length === n &&
+          [0, 1].slice(0, n).every((one) => packs.log(one).endsWith('\n')) &&
+          running(packs),
       );
     const childrenOf = (pid: number) =>
       readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
