@@ -1,5 +1,5 @@
 /** Starting jobs from the workflow page: one button that says what it does, one dialog, one confirmation. */
-import type { Dataset, Job, Workflow, WorkflowTask } from '@service/contract';
+import type { Dataset, Job, Task, Workflow, WorkflowTask } from '@service/contract';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 
@@ -546,7 +546,7 @@ test('a command that somebody else changed since the last run is shown before it
   await share(anna, project, bob, 'rwx');
   const dataset = await bob.dataset(project, 'Plate', ['a']);
   const body = { name: 'Measure', type: 'parallel', version: '1.0.0', command_parallel: 'true --first' };
-  const task = await good<{ id: number }>(anna.client.post('/api/v2/task/?private=false', body));
+  const task = await good<Task>(anna.client.post('/api/v2/task/?private=false', body));
   const workflow = await anna.workflow(project, 'Shared', [{ task }]);
   const lines = (page: Page) => dialog(page).getByRole('region', { name: 'Shell lines of the tasks' });
 

@@ -184,7 +184,7 @@ const JSON_COLUMNS = new Set<string>([
 
 /** Changes the columns that are given, and counts the change. */
 export async function updateWorkflowTask(db: Executor, id: number, changes: WorkflowTaskChanges): Promise<void> {
-  const columns = Object.entries(changes)
+  const columns = Object.entries<unknown>({ ...changes })
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => [name, JSON_COLUMNS.has(name) && value !== null ? JSON.stringify(value) : value]);
   if (columns.length === 0) return;

@@ -6,7 +6,7 @@ import type { ShellChange, WorkflowTask } from '@service/contract';
 
 import { formatWhen, nameOf } from '../../format.ts';
 
-export interface ShellLine {
+interface ShellLine {
   text: string;
   change?: 'added' | 'removed';
 }
