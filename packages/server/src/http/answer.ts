@@ -2,10 +2,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
-import type { Operation } from '@service/contract';
+import { type Operation, parseJson } from '@service/contract';
 
 import { entityTag, isKnownFile } from './caching.ts';
 import { Streamed } from './streamed.ts';
+import { Written } from './written.ts';
 
 /** Tests let every answer be compared with its schema. */
 export function checkAnswer(operation: Operation, answer: unknown): void {
@@ -15,8 +16,13 @@ export function checkAnswer(operation: Operation, answer: unknown): void {
     return;
   }
   const strict = schema instanceof z.ZodObject ? schema.strict() : schema;
-  const result = strict.safeParse(answer);
+  const result = strict.safeParse(answer instanceof Written ? parseJson(answer.text) : answer);
   if (!result.success) throw new Error(`${operation.id} breaks its contract: ${z.prettifyError(result.error)}`);
+}
+
+function textOf(answer: unknown, mediaType: string): string {
+  if (answer instanceof Written) return answer.text;
+  return typeof answer === 'string' && mediaType !== 'application/json' ? answer : JSON.stringify(answer);
 }
 
 /** A file that the caller has already is not sent again. */
@@ -38,7 +44,7 @@ export function sendAnswer(
       .send(answer.body);
   }
   if (answer === undefined) return reply.code(status).send();
-  const text = typeof answer === 'string' && mediaType !== 'application/json' ? answer : JSON.stringify(answer);
+  const text = textOf(answer, mediaType);
   if (operation.file && isKnownFile(request, reply, entityTag(text))) return reply.code(304).send();
   const type = mediaType === 'text/csv' ? 'text/csv; charset=utf-8' : mediaType;
   return reply.code(status).header('content-type', type).send(text);

@@ -21,6 +21,7 @@ import { type Acting, actingOf } from './origin.ts';
 import { invalid, refuse, type Refusal } from './refusal.ts';
 import { foreignPageProblem, type Site } from './same-site.ts';
 import { Streamed, whileTokenStands } from './streamed.ts';
+import type { Written } from './written.ts';
 
 interface Call<Params, Query, Body> {
   params: Params;
@@ -37,7 +38,8 @@ interface Called {
   by: Acting;
 }
 
-type Answered<Answer> = Promise<Answer | Streamed> | Answer | Streamed;
+type Given<Answer> = Answer | Written<Answer> | Streamed;
+type Answered<Answer> = Promise<Given<Answer>> | Given<Answer>;
 
 type Handler<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A, Extra> = (
   call: Call<z.output<P>, z.output<Q>, z.output<B>> & Extra,

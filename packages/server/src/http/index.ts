@@ -12,3 +12,4 @@ export { createLine, type Line, tooBusy } from './line.ts';
 export { createPersonLimit } from './person-limit.ts';
 export { invalid, refuse, Refusal } from './refusal.ts';
 export { onceClosed, Streamed } from './streamed.ts';
+export { objectText, Written } from './written.ts';

@@ -20,7 +20,7 @@ import {
 import { brokenConstraint, type Database } from '../db/index.ts';
 import type { BulkRest } from '../engine/image-rows.ts';
 import { passesAttributes, passesTypes } from '../engine/filters.ts';
-import { entityTag, refuse, Streamed } from '../http/index.ts';
+import { entityTag, objectText, refuse, Streamed, Written } from '../http/index.ts';
 import * as store from './store/images.ts';
 
 const NO_IMAGE = 'There is no image with this zarr_url in the dataset.';
@@ -100,18 +100,22 @@ export async function queryImages(
   query: ImageQuery,
   page: PageRequest,
   sort: string | undefined,
-): Promise<ImagePage> {
+): Promise<Written<ImagePage>> {
   const order = orderOf(sort);
   if (query.zarr_url !== null) {
     const values = await valuesOf(db, dataset.id);
     const image = await store.findImage(db, dataset.id, query.zarr_url);
     const passes = image !== undefined && passesFilters(image, query);
     const items = passes ? [image] : [];
-    return { ...pageNumbers(items.length, page), items, ...values };
+    return imagePage(pageNumbers(items.length, page), JSON.stringify(items), values);
   }
   const { total, items, facets } = await store.pageOfImages(db, dataset.id, query, order, page);
-  return { ...pageNumbers(total, page), items, ...valuesIn(facets) };
+  return imagePage(pageNumbers(total, page), items, valuesIn(facets));
 }
+
+/** `items` is a JSON text. */
+const imagePage = (numbers: ReturnType<typeof pageNumbers>, items: string, values: Values): Written<ImagePage> =>
+  new Written(objectText(numbers, { items }, values));
 
 function pageNumbers(total_count: number, { page, page_size: asked }: PageRequest) {
   const page_size = asked ?? total_count;

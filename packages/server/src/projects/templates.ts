@@ -15,7 +15,7 @@ import {
 import { changes, ifChanged, record } from '../audit/index.ts';
 import { brokenConstraint, type Database } from '../db/index.ts';
 import { requireMembership } from '../accounts/index.ts';
-import { type Acting, refuse } from '../http/index.ts';
+import { type Acting, refuse, type Written } from '../http/index.ts';
 import { VERSION } from '../version.ts';
 import { openProject } from './access.ts';
 import type { Executor } from './store/access.ts';
@@ -130,7 +130,7 @@ export const workflowFromTemplate = (
   { project_id, template_id }: { project_id: number; template_id: number },
   body: WorkflowFromTemplate,
   defaultGroup: string | null,
-): Promise<WorkflowWithWarnings> =>
+): Promise<Written<WorkflowWithWarnings>> =>
   db.transaction().execute(async (trx) => {
     const workflow = workflowOf(await readTemplate(trx, user, template_id), body);
     const opened = await openProject(trx, user, project_id, 'rw');

@@ -7,7 +7,7 @@ import type { User, WorkflowImport, WorkflowWithWarnings } from '@service/contra
 import { requireDefaultGroup } from '../accounts/index.ts';
 import type { Database } from '../db/index.ts';
 import { compareVersions } from '../engine/pep440.ts';
-import { Refusal } from '../http/index.ts';
+import { Refusal, type Written } from '../http/index.ts';
 import { preferred } from '../tasks/index.ts';
 import type { Executor, OpenProject } from './store/access.ts';
 import { type MatchingTask, tasksToMatch } from './store/tasks.ts';
@@ -82,7 +82,7 @@ export function importWorkflow(
   body: WorkflowImport,
   options: ImportOptions,
   trx?: Executor,
-): Promise<WorkflowWithWarnings> {
+): Promise<Written<WorkflowWithWarnings>> {
   const work = async (inside: Executor) => {
     const { name, description, task_list } = body;
     const row = { name, description, project_id: opened.project.id, template_id: options.template_id ?? null };

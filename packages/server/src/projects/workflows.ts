@@ -14,7 +14,7 @@ import type {
 import { record } from '../audit/index.ts';
 import { brokenConstraint, type Database } from '../db/index.ts';
 import * as flow from '../engine/type-filters.ts';
-import { type Acting, refuse } from '../http/index.ts';
+import { type Acting, objectText, refuse, Written } from '../http/index.ts';
 import { openProject, requireProject } from './access.ts';
 import { type Executor, hasSubmittedJob, type OpenProject } from './store/access.ts';
 import * as taskStore from './store/workflow-tasks.ts';
@@ -80,14 +80,13 @@ export async function describeWorkflow(
   opened: OpenProject,
   workflow: store.WorkflowRow,
   found?: store.JobNumbers,
-): Promise<WorkflowWithWarnings> {
+): Promise<Written<WorkflowWithWarnings>> {
   const jobs = found ?? (await store.jobsOf(db, workflow.id));
   const tasks = await taskStore.tasksWithAccess(db, user, workflow.id);
-  return {
-    ...asShown(opened, workflow),
-    task_list: tasks.map(({ readable, active, ...task }) => ({ ...task, warning: taskWarning({ readable, active }) })),
-    ...jobs,
-  };
+  const texts = tasks.map(({ readable, active, task, ...own }) =>
+    objectText(own, { task }, { warning: taskWarning({ readable, active }) }),
+  );
+  return new Written(objectText(asShown(opened, workflow), { task_list: `[${texts.join()}]` }, jobs));
 }
 
 export async function listWorkflows(
@@ -126,7 +125,7 @@ export async function readWorkflow(
   user: User,
   projectId: number,
   workflowId: number,
-): Promise<WorkflowWithWarnings> {
+): Promise<Written<WorkflowWithWarnings>> {
   const found = await store.findProjectAndWorkflow(db, user.id, { projectId, workflowId, withJobs: true });
   const opened = requireProject(found?.project, 'r');
   if (!found?.workflow) throw refuse(404, NO_WORKFLOW);
@@ -148,7 +147,7 @@ export const updateWorkflow = (
   projectId: number,
   workflowId: number,
   { reordered_workflowtask_ids: order, ...changes }: WorkflowUpdate,
-): Promise<WorkflowWithWarnings> =>
+): Promise<Written<WorkflowWithWarnings>> =>
   db.transaction().execute(async (trx) => {
     const { workflow, ...opened } = await openWorkflow(trx, user, projectId, workflowId, 'rw', { hold: true });
     await orRefused(store.updateWorkflow(trx, workflowId, changes));

@@ -44,12 +44,20 @@ export const workflowTasksById = (db: Executor, ids: number[]): Promise<Workflow
     .where('workflow_tasks.id', '=', sql<number>`any(${ids}::int[])`)
     .execute();
 
-/** In order, with what decides about a warning for the caller. */
+/** In order, with what decides about a warning for the caller. The task itself, with its schemas, is a JSON text. */
 export const tasksWithAccess = (db: Executor, user: User, workflowId: number) =>
-  withTasks(db)
+  db
+    .selectFrom('workflow_tasks')
+    .innerJoin('tasks', 'tasks.id', 'workflow_tasks.task_id')
     .innerJoin('task_groups', 'task_groups.id', 'tasks.taskgroupv2_id')
-    .select((eb) => ['task_groups.active', isReadable(eb, user).as('readable')])
+    .select(OWN_COLUMNS)
+    .select((eb) => [
+      sql<string>`${taskObject(eb)}::text`.as('task'),
+      'task_groups.active',
+      isReadable(eb, user).as('readable'),
+    ])
     .where('workflow_tasks.workflow_id', '=', workflowId)
+    .orderBy('workflow_tasks.order')
     .execute();
 
 export const findWorkflowTask = (
