@@ -1,17 +1,25 @@
 /**
  * What a Slurm cluster adds to the time of the tasks themselves: 200 units of a second on four nodes of 16 CPUs, and the
- * pause between two tasks. Starts the test cluster, so it needs root.
+ * pause between two tasks. Beside it the same commands in four bare jobs. Starts the test cluster, so it needs root.
  */
+import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { ClusterType } from '../tests/cluster/support/cluster-deployment.ts';
 import { openClusterDeployment } from '../tests/cluster/support/cluster-deployment.ts';
+import { asUser, CHECKOUT, folderOf } from '../tests/cluster/support/commands.ts';
 import startCluster from '../tests/cluster/support/setup.ts';
 import type { Deployment } from '../tests/support/deployment.ts';
-import { line, ratio } from './support.ts';
+import { line, median, ratio } from './support.ts';
 
 const UNITS = 200;
 const SECONDS = 1;
 const PLACES = 64;
 const IDEAL = Math.ceil(UNITS / PLACES) * SECONDS;
+const JOBS = 4;
+const ROUNDS = 3;
+const MOST = 1.7;
 
 interface Times {
   began: Date;
@@ -38,7 +46,32 @@ async function timesOf({ db }: Deployment, jobId: number): Promise<Times[]> {
 
 const seconds = (from: Date, to: Date) => (to.getTime() - from.getTime()) / 1000;
 
-async function measure(type: ClusterType): Promise<void> {
+/** The same commands as alice would start them: from the first `sbatch` to the end of the last. */
+async function bareSeconds(): Promise<number> {
+  const folder = folderOf('alice');
+  const task = join(CHECKOUT, 'packages/server/test/support/scripted_task.py');
+  const args = join(folder, 'args.json');
+  writeFileSync(args, JSON.stringify({ zarr_url: 'image', plan: { '*': { sleep: SECONDS, output: {} } } }));
+  const each = UNITS / JOBS;
+  const outputs = Array.from({ length: JOBS }, (_, job) => join(folder, `job-${job}`));
+  const asAlice = async (command: string[]) => {
+    const { code, stderr } = await asUser('alice', command);
+    if (code !== 0) throw new Error(stderr);
+  };
+  await asAlice(['mkdir', ...outputs]);
+  const began = Date.now();
+  for (const out of outputs) {
+    const unit = `/usr/bin/python3 ${task} --args-json ${args} --out-json ${out}/{}.json`;
+    const wrap = `seq 0 ${each - 1} | xargs -P ${PLACES / JOBS} -I{} ${unit}`;
+    const size = ['--partition=main', '--ntasks=1', `--cpus-per-task=${PLACES / JOBS}`, '--mem=800'];
+    await asAlice(['sbatch', ...size, `--output=${out}/log`, `--wrap=${wrap}`]);
+  }
+  const files = outputs.flatMap((out) => Array.from({ length: each }, (_, unit) => join(out, `${unit}.json`)));
+  while (!files.every((file) => existsSync(file))) await sleep(100);
+  return (Math.max(...files.map((file) => statSync(file).mtimeMs)) - began) / 1000;
+}
+
+async function measure(type: ClusterType): Promise<number> {
   const deployment = await openClusterDeployment({
     type,
     database: 'embedded',
@@ -64,6 +97,7 @@ async function measure(type: ClusterType): Promise<void> {
       `${seconds(one.last, other.began).toFixed(2)} s to its plan`,
     );
     line(`${type}: to its first unit`, `${seconds(one.last, other.first).toFixed(2)} s`);
+    return wall;
   } finally {
     await deployment.close();
   }
@@ -72,7 +106,15 @@ async function measure(type: ClusterType): Promise<void> {
 export async function run(): Promise<void> {
   const stop = await startCluster();
   try {
-    for (const type of ['slurm_sudo', 'slurm_ssh'] as const) await measure(type);
+    const walls: Record<'bare' | 'slurm_sudo' | 'slurm_ssh', number[]> = { bare: [], slurm_sudo: [], slurm_ssh: [] };
+    for (let round = 0; round < ROUNDS; round++) {
+      walls.bare.push(await bareSeconds());
+      for (const type of ['slurm_sudo', 'slurm_ssh'] as const) walls[type].push(await measure(type));
+    }
+    const bare = median(walls.bare);
+    line(`${JOBS} bare jobs with the same commands`, `${bare.toFixed(1)} s`);
+    for (const type of ['slurm_sudo', 'slurm_ssh'] as const)
+      line(`${type}: beside the bare jobs`, ratio(median(walls[type]) / bare), `(promised: at most ${MOST})`);
   } finally {
     await stop();
   }

@@ -14,6 +14,7 @@ import { ensureBuilt } from '../packages/server/src/web/build.ts';
 import { MANUAL } from '../packages/server/src/web/kinds.ts';
 import { policyFor } from '../packages/server/src/web/manual.ts';
 import { type Client, clientOf } from '../packages/server/test/support/server.ts';
+import { looksWell } from '../packages/web/test/site/looks.ts';
 import { launchBrowser } from './support/browser.ts';
 import { type DemoPlace, PICTURES, takePicture } from './support/manual-pictures.ts';
 import { blocksOf, DOCS, metricsIn, pagesWith, scriptOf } from './support/manual-texts.ts';
@@ -269,6 +270,30 @@ describe('in a browser', () => {
       await page.close();
     }, 300_000);
   }
+
+  it.runIf(process.env['LONG'])(
+    'every page looks well in light and dark, wide and narrow',
+    async () => {
+      const page = await context.newPage();
+      const addresses = globSync('**/*.html', { cwd: site }).map((file) =>
+        file.replace(/(^|\/)index\.html$/, '$1').replace(/\.html$/, ''),
+      );
+      expect(addresses.length).toBeGreaterThan(60);
+      for (const address of addresses.filter((address) => address !== '404')) {
+        await page.goto(`${url}/manual/${address}`);
+        await page.locator('main').first().waitFor();
+        for (const [width, height] of [
+          [1440, 900],
+          [1024, 768],
+        ] as const) {
+          await page.setViewportSize({ width, height });
+          await looksWell(page, `manual-${address.replaceAll('/', '-') || 'home'}-${width}`);
+        }
+      }
+      await page.close();
+    },
+    900_000,
+  );
 
   it('every picture that is shown is one of these, and every one is shown', () => {
     const files = ['README.md', ...globSync('docs/**/*.md', { cwd: ROOT })];

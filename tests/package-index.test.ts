@@ -110,54 +110,60 @@ function bringUv(): string {
 }
 
 describe('the password of an index', () => {
-  it.each([
+  const ways = [
     ['uv', 'of the service', () => bringUv()],
+    ['pip', 'of pip', () => undefined],
     ['pip', 'of the service', () => undefined],
     ['uv', 'of pip', () => bringUv()],
-    ['pip', 'of pip', () => undefined],
-  ])('reaches %s, as a setting %s, and is in no command line, log or answer', async (installer, whose, uv) => {
-    const place = join(folder, `${installer} ${whose}`);
-    mkdirSync(place);
-    const name = `${installer}_${whose.split(' ').at(-1)}`;
-    offered = [...bundled(), buildWheel(place, { name, files: goodFiles(name) })];
-    const wheel = uv();
-    if (wheel !== undefined) offered.push(wheel);
-    vi.stubEnv('PIP_INDEX_URL', whose === 'of pip' ? address : undefined);
-    const service = await startService({
-      settings: {
-        SERVICE_DATA_DIR: join(place, 'data'),
-        ...(whose === 'of the service' ? { SERVICE_PACKAGE_INDEX: address } : {}),
-      },
-    });
-    const profile = await addProfile(service);
-    const python = { default_version: VERSION, versions: { [VERSION]: PYTHON }, pip_cache_dir: null };
-    await service.database.db
-      .updateTable('resources')
-      .set({ tasks_local_dir: join(place, 'tasks'), tasks_python_config: JSON.stringify(python) })
-      .execute();
-    const { client } = await addPerson(service, profile);
-    const stop = watchCommandLines(PASSWORD, ENCODED);
-    known.clear();
-    const asked = await client.raw('/api/v2/task/collect/pip/', {
-      method: 'POST',
-      body: new URLSearchParams({ package: name }),
-    });
-    expect([asked.status, asked.text]).toEqual([202, expect.any(String)]);
-    const read = async () => (await client.get(`/api/v2/task-group/activity/${asked.body.id}/`)).body;
-    await expect.poll(async () => (await read()).status, { timeout: 110_000, interval: 200 }).toMatch(/^(OK|failed)$/);
-    const { seen, looks } = stop();
-    const done = await read();
-    expect([done.status, done.log]).toEqual(['OK', expect.stringContaining(`${installer} installs`)]);
-    expect(looks).toBeGreaterThan(20);
-    expect(seen).toEqual([]);
-    expect(known).toContain(`Basic ${Buffer.from(`me:${PASSWORD}`).toString('base64')}`);
-    const shown = await service.admin.get('/api/settings/app/');
-    for (const text of [JSON.stringify(done), shown.text, JSON.stringify(service.log)]) {
-      expect(text).not.toContain(PASSWORD);
-      expect(text).not.toContain(ENCODED);
-    }
-    if (whose === 'of the service') expect(shown.body.SERVICE_PACKAGE_INDEX).toContain('://***@127.0.0.1');
-  });
+  ] as const;
+  it.each(process.env['LONG'] ? ways : ways.slice(0, 2))(
+    'reaches %s, as a setting %s, and is in no command line, log or answer',
+    async (installer, whose, uv) => {
+      const place = join(folder, `${installer} ${whose}`);
+      mkdirSync(place);
+      const name = `${installer}_${whose.split(' ').at(-1)}`;
+      offered = [...bundled(), buildWheel(place, { name, files: goodFiles(name) })];
+      const wheel = uv();
+      if (wheel !== undefined) offered.push(wheel);
+      vi.stubEnv('PIP_INDEX_URL', whose === 'of pip' ? address : undefined);
+      const service = await startService({
+        settings: {
+          SERVICE_DATA_DIR: join(place, 'data'),
+          ...(whose === 'of the service' ? { SERVICE_PACKAGE_INDEX: address } : {}),
+        },
+      });
+      const profile = await addProfile(service);
+      const python = { default_version: VERSION, versions: { [VERSION]: PYTHON }, pip_cache_dir: null };
+      await service.database.db
+        .updateTable('resources')
+        .set({ tasks_local_dir: join(place, 'tasks'), tasks_python_config: JSON.stringify(python) })
+        .execute();
+      const { client } = await addPerson(service, profile);
+      const stop = watchCommandLines(PASSWORD, ENCODED);
+      known.clear();
+      const asked = await client.raw('/api/v2/task/collect/pip/', {
+        method: 'POST',
+        body: new URLSearchParams({ package: name }),
+      });
+      expect([asked.status, asked.text]).toEqual([202, expect.any(String)]);
+      const read = async () => (await client.get(`/api/v2/task-group/activity/${asked.body.id}/`)).body;
+      await expect
+        .poll(async () => (await read()).status, { timeout: 110_000, interval: 200 })
+        .toMatch(/^(OK|failed)$/);
+      const { seen, looks } = stop();
+      const done = await read();
+      expect([done.status, done.log]).toEqual(['OK', expect.stringContaining(`${installer} installs`)]);
+      expect(looks).toBeGreaterThan(20);
+      expect(seen).toEqual([]);
+      expect(known).toContain(`Basic ${Buffer.from(`me:${PASSWORD}`).toString('base64')}`);
+      const shown = await service.admin.get('/api/settings/app/');
+      for (const text of [JSON.stringify(done), shown.text, JSON.stringify(service.log)]) {
+        expect(text).not.toContain(PASSWORD);
+        expect(text).not.toContain(ENCODED);
+      }
+      if (whose === 'of the service') expect(shown.body.SERVICE_PACKAGE_INDEX).toContain('://***@127.0.0.1');
+    },
+  );
 
   it('is in no refusal', async () => {
     const wrong = address.replace(/:\d+\//, ':1/');

@@ -105,7 +105,8 @@ const seenIn = (picture: Locator, but: number[]): Promise<Seen> =>
 const countIn = async (picture: Locator, colour: number[]) => (await seenIn(picture, colour)).count;
 const brightest = async (picture: Locator, but: number[] = [-9]) => (await seenIn(picture, but)).brightest;
 
-test(
+// a shorter way there is in measurements.test.ts
+test.runIf(process.env['LONG'])(
   'from the demo to the outline of a cell, without leaving the pages',
   { timeout: INSTALL_MS + 120_000 },
   async () => {
