@@ -279,17 +279,20 @@ describe('in a browser', () => {
         file.replace(/(^|\/)index\.html$/, '$1').replace(/\.html$/, ''),
       );
       expect(addresses.length).toBeGreaterThan(60);
+      const problems: string[] = [];
       for (const address of addresses.filter((address) => address !== '404')) {
         await page.goto(`${url}/manual/${address}`);
-        await page.locator('main').first().waitFor();
+        await page.locator('.VPContent').first().waitFor();
         for (const [width, height] of [
           [1440, 900],
           [1024, 768],
         ] as const) {
           await page.setViewportSize({ width, height });
-          await looksWell(page, `manual-${address.replaceAll('/', '-') || 'home'}-${width}`);
+          const name = `manual-${address.replaceAll('/', '-') || 'home'}-${width}`;
+          await looksWell(page, name).catch((error: Error) => problems.push(error.message));
         }
       }
+      expect(problems).toEqual([]);
       await page.close();
     },
     900_000,
