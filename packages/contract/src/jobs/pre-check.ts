@@ -12,7 +12,9 @@ export const ShellChange = z
         'extra_lines of meta_parallel and meta_non_parallel, or the command of a task that somebody added by hand.',
     }),
     added: z.array(answer.text()).meta({ description: 'Lines that your last run did not have.' }),
-    removed: z.array(answer.text()).meta({ description: 'Lines that your last run had and the next one does not.' }),
+    removed: z
+      .array(answer.text())
+      .meta({ description: 'Lines that your last run had and the next one will not have.' }),
     changed_by: answer.text().nullable().meta({ description: 'Their e-mail address; null where nobody knows.' }),
     timestamp_changed: answer.time().nullable(),
     timestamp_last_run: answer.time().nullable().meta({ description: 'Null: you have not run this task yet.' }),

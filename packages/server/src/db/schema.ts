@@ -25,6 +25,9 @@ import type {
 
 /** A moment as text, in UTC with microseconds: `2026-01-31T12:00:00.123456+00:00`. */
 type Timestamp = Generated<string>;
+/** Who did something last, and when; null where nobody knows. */
+type Noted<What extends string> = Record<`${What}_by`, Generated<number | null>> &
+  Record<`${What}_at`, Generated<string | null>>;
 type Json = JSONColumnType<Record<string, unknown>, unknown, unknown>;
 
 export interface ResourcesTable {
@@ -133,7 +136,7 @@ interface TaskGroupsTable {
   twin: Generated<number>;
 }
 
-interface TasksTable {
+interface TasksTable extends Noted<'commands_changed'> {
   id: Generated<number>;
   taskgroupv2_id: number;
   name: string;
@@ -155,9 +158,6 @@ interface TasksTable {
   modality: string | null;
   authors: string | null;
   tags: Generated<string[]>;
-  /** Since it was made. */
-  commands_changed_by: Generated<number | null>;
-  commands_changed_at: Generated<string | null>;
 }
 
 interface ProjectsTable {
@@ -254,7 +254,7 @@ interface WorkflowsTable {
   timestamp_created: Timestamp;
 }
 
-interface WorkflowTasksTable {
+interface WorkflowTasksTable extends Noted<'shell_changed' | 'task_chosen'> {
   id: Generated<number>;
   workflow_id: number;
   task_id: number;
@@ -269,9 +269,6 @@ interface WorkflowTasksTable {
   description: string | null;
   revision: Generated<number>;
   timestamp_modified: Timestamp;
-  /** Who wrote its shell lines or chose its task, where that is known. */
-  shell_changed_by: Generated<number | null>;
-  shell_changed_at: Generated<string | null>;
 }
 
 interface JobsTable {

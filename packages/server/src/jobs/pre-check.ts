@@ -16,8 +16,9 @@ const NEVER: Pick<RanLines, 'meta_non_parallel' | 'meta_parallel' | 'commands'> 
 function authorsOf(now: PresentLines, ran: RanLines | undefined) {
   const lines = { changed_by: now.lines_by, timestamp_changed: now.lines_at };
   const command = { changed_by: now.command_by, timestamp_changed: now.command_at };
-  const wasChosen = ran?.task_id !== now.task_id && now.lines_at !== null && now.lines_at > now.command_at;
-  return { lines, command: wasChosen ? lines : command };
+  const chosen = { changed_by: now.chosen_by, timestamp_changed: now.chosen_at };
+  const wasChosen = ran?.task_id !== now.task_id && now.chosen_at !== null && now.chosen_at > now.command_at;
+  return { lines, command: wasChosen ? chosen : command };
 }
 
 function changesOf(now: PresentLines, ran: RanLines | undefined): ShellChange[] {

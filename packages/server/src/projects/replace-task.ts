@@ -8,7 +8,7 @@ import { refuse } from '../http/index.ts';
 import { type OtherVersion, otherVersions, tasksForUser, versionsInUse } from './store/tasks.ts';
 import * as store from './store/workflow-tasks.ts';
 import { requireExistingParts, requireMatchingTypes, usableTask } from './task-access.ts';
-import { findTask, type TaskAddress, requireRevision } from './workflow-tasks.ts';
+import { findTask, linesBy, type TaskAddress, requireRevision } from './workflow-tasks.ts';
 import { openWorkflow, orRefused } from './workflows.ts';
 
 /** What a task may become besides its own type. */
@@ -62,14 +62,15 @@ export const replaceTask = (db: Database, user: User, address: TaskAddress, wish
     requireMatchingTypes(task.name, task.input_types, stored.type_filters);
     const meta = (name: 'meta_non_parallel' | 'meta_parallel'): JsonObject | null =>
       metaOnReplacement({ before: stored.task[name], stored: stored[name], after: task[name] });
+    const configuration = { meta_non_parallel: meta('meta_non_parallel'), meta_parallel: meta('meta_parallel') };
     const changes = {
       task_id: task.id,
       task_type: task.type,
-      meta_non_parallel: meta('meta_non_parallel'),
-      meta_parallel: meta('meta_parallel'),
+      ...configuration,
       args_non_parallel: wish.args.args_non_parallel ?? stored.args_non_parallel,
       args_parallel: wish.args.args_parallel ?? stored.args_parallel,
-      shell_changed_by: user.id,
+      ...linesBy(user, stored, configuration),
+      task_chosen_by: user.id,
     };
     await orRefused(store.updateWorkflowTask(trx, stored.id, changes));
     return findTask(trx, address);

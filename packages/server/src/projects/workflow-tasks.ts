@@ -87,14 +87,16 @@ export async function readTask(db: Database, user: User, address: TaskAddress): 
 type Args = WorkflowTaskUpdate['args_parallel'];
 const nullIfEmpty = (args: Args): Args => (args && Object.keys(args).length === 0 ? null : args);
 
-/** Metadata that is not given stays. */
-const changesLines = (stored: WorkflowTask, { meta_non_parallel, meta_parallel }: WorkflowTaskUpdate): boolean => {
+type Configuration = Pick<WorkflowTaskUpdate, 'meta_non_parallel' | 'meta_parallel'>;
+
+/** Whose the shell lines are after a change of the configuration. What is not given stays. */
+export function linesBy(user: User, stored: WorkflowTask, { meta_non_parallel, meta_parallel }: Configuration) {
   const after = {
     meta_non_parallel: meta_non_parallel === undefined ? stored.meta_non_parallel : meta_non_parallel,
     meta_parallel: meta_parallel === undefined ? stored.meta_parallel : meta_parallel,
   };
-  return lineChanges(extraLines(stored), extraLines(after)) !== undefined;
-};
+  return lineChanges(extraLines(stored), extraLines(after)) === undefined ? {} : { shell_changed_by: user.id };
+}
 
 /** Changes what is given; each given block replaces the stored one as a whole. A running job has its own copy. */
 export const updateTask = (
@@ -115,7 +117,7 @@ export const updateTask = (
       ...change,
       args_non_parallel: nullIfEmpty(change.args_non_parallel),
       args_parallel: nullIfEmpty(change.args_parallel),
-      ...(changesLines(stored, change) ? { shell_changed_by: user.id } : {}),
+      ...linesBy(user, stored, change),
     });
     return findTask(trx, address);
   });

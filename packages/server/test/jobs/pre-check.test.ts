@@ -113,6 +113,20 @@ describe('lines of a workflow task', () => {
     expect(lines(await check(bob, flow))).toMatchObject([{ changed_by: emails.anna }]);
   });
 
+  it('keep their author when somebody puts another task in their place', async () => {
+    const flow = await flowBy(bob, ['module load x']);
+    const other = await lab.workflow([{ type: 'parallel' }]);
+    const { task_id } = await service.database.db
+      .selectFrom('workflow_tasks')
+      .select('task_id')
+      .where('id', '=', other.steps[0]!)
+      .executeTakeFirstOrThrow();
+    const query = { task_id, workflow_task_id: flow.steps[0]! };
+    const replaced = await anna.client.post(`${lab.base}/workflow/${flow.id}/wftask/replace-task/`, {}, { query });
+    expect(replaced.status).toBe(201);
+    expect(lines(await check(anna, flow))).toMatchObject([{ added: ['module load x'], changed_by: emails.bob }]);
+  });
+
   it('in another order are a change; taken back they are none', async () => {
     const flow = await flowBy(anna, ['a', 'b']);
     await run(anna, flow);

@@ -316,7 +316,8 @@ describe('shell lines that somebody else changed', () => {
   test('are of no interest where no scheduler reads them, and one’s own need no words; commands run everywhere', () => {
     expect(shellLines({ ...asked, changes: [change], onCluster: false }, now)).toEqual([]);
     const own = shellLines({ ...asked, changes: [{ ...change, changed_by: asked.email }] }, now);
-    expect(own).toMatchObject([{ lines: [{ text: 'module load y' }, { text: 'umask 2' }], notes: [] }]);
+    const marked = [{ text: 'module load y', change: 'added' }, { text: 'umask 2' }, { change: 'removed' }];
+    expect(own).toMatchObject([{ lines: marked, notes: [] }]);
     const command = { ...change, source: 'command' as const, added: ['python x.py'], removed: [] };
     expect(shellLines({ ...asked, changes: [command], onCluster: false }, now)).toMatchObject([
       { lines: [{ text: 'python x.py', change: 'added' }] },

@@ -18,9 +18,11 @@ interface Lines {
 
 export interface PresentLines extends Lines {
   id: number;
-  /** Who wrote its lines or chose its task; null where nobody knows. */
+  /** Who wrote its lines; null where nobody knows. */
   lines_by: string | null;
   lines_at: string | null;
+  chosen_by: string | null;
+  chosen_at: string | null;
   command_by: string | null;
   command_at: string;
 }
@@ -35,13 +37,15 @@ export async function presentLines(db: Executor, workflowId: number): Promise<Pr
     select t.id, t.task_id, t.meta_non_parallel, t.meta_parallel,
       case when g.origin = 'other' then array_remove(array[task.command_non_parallel, task.command_parallel], null)
         else '{}' end as commands,
-      chooser.email as lines_by, t.shell_changed_at as lines_at,
+      writer.email as lines_by, t.shell_changed_at as lines_at,
+      chooser.email as chosen_by, t.task_chosen_at as chosen_at,
       coalesce(author.email, owner.email) as command_by,
       coalesce(task.commands_changed_at, g.timestamp_created) as command_at
     from workflow_tasks t
     join tasks task on task.id = t.task_id
     join task_groups g on g.id = task.taskgroupv2_id
-    left join users chooser on chooser.id = t.shell_changed_by
+    left join users writer on writer.id = t.shell_changed_by
+    left join users chooser on chooser.id = t.task_chosen_by
     left join users author on author.id = task.commands_changed_by
     left join users owner on owner.id = g.user_id
     where t.workflow_id = ${workflowId}

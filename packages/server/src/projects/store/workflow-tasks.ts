@@ -156,10 +156,11 @@ export async function appendTasks(
   const { rows } = await sql<{ id: number }>`
     with added as (
       insert into workflow_tasks (workflow_id, "order", task_id, task_type, meta_non_parallel, meta_parallel,
-        args_non_parallel, args_parallel, type_filters, description, alias, shell_changed_by, shell_changed_at)
+        args_non_parallel, args_parallel, type_filters, description, alias, shell_changed_by, shell_changed_at,
+        task_chosen_by, task_chosen_at)
       select ${workflowId}::int,
         (select coalesce(max("order") + 1, 0) from workflow_tasks where workflow_id = ${workflowId}) + row.position - 1,
-        item.*, ${user.id}::int, now()
+        item.*, ${user.id}::int, now(), ${user.id}::int, now()
       from json_array_elements(${JSON.stringify(tasks)}::json) with ordinality as row (value, position),
         json_to_record(row.value) as item (task_id int, task_type text, meta_non_parallel json, meta_parallel json,
           args_non_parallel json, args_parallel json, type_filters jsonb, description text, alias text)
@@ -178,8 +179,10 @@ export async function setOrder(db: Executor, workflowId: number, ids: number[]):
 }
 
 export interface WorkflowTaskChanges extends Partial<NewWorkflowTask> {
-  /** Who changed its shell lines, or chose another task for it. */
+  /** Who changed its shell lines. */
   shell_changed_by?: number;
+  /** Who chose another task for it. */
+  task_chosen_by?: number;
 }
 
 const JSON_COLUMNS = new Set<string>([
@@ -201,6 +204,7 @@ export async function updateWorkflowTask(db: Executor, id: number, changes: Work
     .set(Object.fromEntries(columns) as Updateable<Tables['workflow_tasks']>)
     .set((eb) => ({ revision: eb('revision', '+', 1), timestamp_modified: sql<string>`now()` }))
     .$if(changes.shell_changed_by !== undefined, (update) => update.set({ shell_changed_at: sql<string>`now()` }))
+    .$if(changes.task_chosen_by !== undefined, (update) => update.set({ task_chosen_at: sql<string>`now()` }))
     .where('id', '=', id)
     .execute();
 }

@@ -54,23 +54,22 @@ export function shellLines({ tasks, first, last, changes, onCluster, email }: Sh
   return tasks
     .map((task, index) => {
       const all = onCluster ? [...linesOf(task.meta_non_parallel), ...linesOf(task.meta_parallel)] : [];
-      const theirs = changes.filter(
-        ({ workflowtask_id, source, changed_by }) =>
-          workflowtask_id === task.id && (onCluster || source === 'command') && changed_by !== email,
+      const isTheirs = ({ changed_by }: ShellChange) => changed_by !== email;
+      // whoever changed a line last may have left others as somebody else wrote them: all that are new are marked
+      const shown = changes.filter(
+        (change) => change.workflowtask_id === task.id && (change.source === 'command' ? isTheirs(change) : onCluster),
       );
-      const added = new Set(theirs.flatMap((change) => change.added));
+      const added = new Set(shown.flatMap((change) => change.added));
       const lines = [...new Set([...all, ...added])].map((text): ShellLine =>
         added.has(text) ? { text, change: 'added' } : { text },
       );
-      const removed = theirs
-        .flatMap((change) => change.removed)
-        .map((text): ShellLine => ({ text, change: 'removed' }));
+      const removed = shown.flatMap((change) => change.removed).map((text): ShellLine => ({ text, change: 'removed' }));
       return {
         id: task.id,
         number: index + 1,
         name: nameOf(task),
         lines: [...lines, ...removed],
-        notes: theirs.map((change) => noteOf(change, now)),
+        notes: shown.filter(isTheirs).map((change) => noteOf(change, now)),
       };
     })
     .slice(first, last + 1)
