@@ -15,7 +15,7 @@ export interface EndedPack {
   /** The units of the pack, in order. */
   units: readonly number[];
   /** Those with a start record, with the time of it. */
-  started: ReadonlyMap<number, number>;
+  started: ReadonlyMap<number, string | null>;
   /** Those whose end is told already. */
   ended: ReadonlySet<number>;
   /** Ends whose cause only the scheduler knows: the worker was told to stop, or lost them. */

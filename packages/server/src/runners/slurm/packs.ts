@@ -38,10 +38,10 @@ export interface RecordTaker {
   retry(pack: Pack, number: number): boolean;
 }
 
-async function takeEnd({ results, runsAgain, retry }: RecordTaker, pack: Pack, record: ToldEnd) {
+async function takeEnd({ results, runsAgain, retry }: RecordTaker, pack: Pack, node: string | null, record: ToldEnd) {
   const number = record.end;
   if (pack.ended.has(number) || runsAgain(pack, number)) return [];
-  const end = { ...(await results.keepUnit(record)), node: pack.node, scheduler_job_id: pack.schedulerJob };
+  const end = { ...(await results.keepUnit(record)), node, scheduler_job_id: pack.schedulerJob };
   if (end.stopped || end.lost) {
     // why it was stopped, only the scheduler knows
     pack.held.push(end);
@@ -60,13 +60,13 @@ export async function takeRecord(
   record: WorkerRecord,
 ): Promise<JournalRecord[]> {
   if ('worker' in record) {
-    pack.node = record.host;
+    journal.node = record.host;
     pack.schedulerJob = record.scheduler_job_id ?? pack.schedulerJob;
     if (pack.refusedClaims < MOST_CLAIMS) pack.claimed = record.array_job ?? record.scheduler_job_id ?? pack.claimed;
-  } else if ('end' in record) return takeEnd(taker, pack, record);
+  } else if ('end' in record) return takeEnd(taker, pack, journal.node, record);
   else if ('start' in record) {
-    pack.started.set(record.start, record.time);
-    return [{ ...record, node: pack.node, scheduler_job_id: pack.schedulerJob }];
+    pack.started.set(record.start, journal.node);
+    return [{ ...record, node: journal.node, scheduler_job_id: pack.schedulerJob }];
   } else if ('importing' in record) return [record];
   else if ('finished' in record) {
     journal.finished = true;

@@ -157,7 +157,8 @@ export function openProgress({ batch, ledger, results, following }: ProgressPart
     const told = new Set(held.map((end) => end.end));
     const ends: UnitEnd[] = [];
     for (const end of outcome.ends) {
-      const placed = { ...end, node: pack.node, scheduler_job_id: pack.schedulerJob };
+      const node = pack.started.get(end.end) ?? pack.journals[0]!.node;
+      const placed = { ...end, node, scheduler_job_id: pack.schedulerJob };
       // the files of those that the worker still told of are there already
       ends.push(pack.started.has(end.end) && !told.has(end.end) ? await results.keepUnit(placed) : placed);
     }

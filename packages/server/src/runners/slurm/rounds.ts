@@ -34,10 +34,10 @@ export interface Pack {
   name: string;
   units: number[];
   journals: PackJournal[];
-  started: Map<number, number>;
+  /** The units that began, each with the node it began on: a pack may have several. */
+  started: Map<number, string | null>;
   ended: Set<number>;
   held: UnitEnd[];
-  node: string | null;
   /** The scheduler's job that runs this pack, as its worker tells; for people to read. */
   schedulerJob: number | null;
   /** The array that the worker says it is part of, as long as that is not looked at (scheduler-watch.ts). */
@@ -59,6 +59,8 @@ export interface Pack {
 export interface PackJournal {
   file: string;
   intake: Intake;
+  /** Where its worker runs. */
+  node: string | null;
   /** Nothing more is to be read. */
   finished: boolean;
   out: string;
@@ -102,11 +104,17 @@ export function roundOf(plan: RoundPlan, { folder, total, largestOutput }: Batch
       index,
       name,
       units,
-      journals: files.map((file) => ({ file, intake: newIntake(units), finished: false, out: '', err: '' })),
+      journals: files.map((file) => ({
+        file,
+        intake: newIntake(units),
+        node: null,
+        finished: false,
+        out: '',
+        err: '',
+      })),
       started: new Map(),
       ended: new Set(),
       held: [],
-      node: null,
       schedulerJob: null,
       claimed: null,
       refusedClaims: 0,

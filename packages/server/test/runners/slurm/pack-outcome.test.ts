@@ -18,7 +18,7 @@ const stoppedEnd = (number: number, more: Partial<UnitEnd> = {}): UnitEnd => ({
 const outcome = (more: Partial<EndedPack>): EndedPack => ({
   kind: 'completed',
   units: [0, 1, 2, 3],
-  started: new Map([0, 1, 2].map((number) => [number, NOW])),
+  started: new Map([0, 1, 2].map((number) => [number, 'node 1'])),
   ended: new Set([0]),
   held: [stoppedEnd(1)],
   stopped: false,

@@ -1,21 +1,22 @@
-/** When a pack counts as read. */
+/** When a pack counts as read, and where its units ran. */
 import { describe, expect, it } from 'vitest';
 
 import type { Batch } from '../../../src/runners/index.ts';
-import { isRead } from '../../../src/runners/slurm/packs.ts';
+import type { ToldEnd, WorkerRecord } from '../../../src/runners/records.ts';
+import { isRead, takeRecord } from '../../../src/runners/slurm/packs.ts';
 import { type Pack, roundOf } from '../../../src/runners/slurm/rounds.ts';
 
 const PATIENCE = 20_000;
 const ENDED = 1_000_000;
 
-function pack(more: Partial<Pack> = {}): Pack {
-  const plan = { number: 0, attempt: 0, options: {} as never, unitsPerPack: 2, parallel: 1, units: null };
+function pack(more: Partial<Pack> = {}, nodes = 1): Pack {
+  const plan = { number: 0, attempt: 0, options: { nodes } as never, unitsPerPack: 2, parallel: 1, units: null };
   const batch = { folder: '/batch', total: 2, largestOutput: 1000 } as Batch;
   return { ...roundOf(plan, batch).packs[0]!, ...more };
 }
 
 const over = (kind: 'completed' | 'cancelled' = 'completed') => ({ job: 7, kind, since: ENDED });
-const begun = { ran: true, started: new Map([[0, 1]]) };
+const begun = { ran: true, started: new Map([[0, 'node 1']]) };
 
 describe('a pack is read', () => {
   it.each<[boolean, string, Partial<Pack>]>([
@@ -42,5 +43,40 @@ describe('a pack is read', () => {
     const finished = pack({ over: over() });
     for (const journal of finished.journals) journal.finished = true;
     expect(isRead(finished, PATIENCE)).toBe(true);
+  });
+});
+
+describe('a pack on two nodes', () => {
+  const workerOn = (host: string) => ({ worker: 1, started: '1', boot: 'b', time: 1, host }) as WorkerRecord;
+  const taker = {
+    results: { keepUnit: async (end: ToldEnd) => end } as never,
+    runsAgain: () => false,
+    retry: () => false,
+  };
+
+  it('names for every unit the node of the worker that ran it, in whatever order they are heard', async () => {
+    const both = pack({}, 2);
+    const [one, other] = both.journals;
+    const heard = [
+      [one!, workerOn('one')],
+      [other!, workerOn('other')],
+      [one!, { start: 0, time: 2 }],
+      [other!, { start: 1, time: 2 }],
+      [one!, { end: 0, time: 3 } as ToldEnd],
+      [other!, { end: 1, time: 3 } as ToldEnd],
+    ] as const;
+    const told = [];
+    for (const [journal, record] of heard)
+      told.push(...(await takeRecord(taker, both, journal, record as WorkerRecord)));
+    expect(told).toMatchObject([
+      { start: 0, node: 'one' },
+      { start: 1, node: 'other' },
+      { end: 0, node: 'one' },
+      { end: 1, node: 'other' },
+    ]);
+    expect([...both.started]).toEqual([
+      [0, 'one'],
+      [1, 'other'],
+    ]);
   });
 });
