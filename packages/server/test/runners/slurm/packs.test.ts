@@ -66,8 +66,7 @@ describe('a pack on two nodes', () => {
       [other!, { end: 1, time: 3 } as ToldEnd],
     ] as const;
     const told = [];
-    for (const [journal, record] of heard)
-      told.push(...(await takeRecord(taker, both, journal, record as WorkerRecord)));
+    for (const [journal, record] of heard) told.push(...(await takeRecord(taker, both, journal, record)));
     expect(told).toMatchObject([
       { start: 0, node: 'one' },
       { start: 1, node: 'other' },
