@@ -20,6 +20,7 @@ import type { Profile, Resource } from '@service/contract';
 import { createRunAs } from '../packages/server/src/run-as/index.ts';
 import { collectorFor, keeperFor } from '../packages/server/src/tasks/collector.ts';
 import { until } from '../packages/server/test/support/lab.ts';
+import { PACKAGE, packProject, putPixi } from '../packages/server/test/support/pixi-project.ts';
 import { addAccount, can, openAccountSite, removeAccount, type AccountSite } from './support/accounts.ts';
 import { type Deployment, openDeployment } from './support/deployment.ts';
 import { expectNothingLeft, submitParallel } from './support/faults.ts';
@@ -103,6 +104,21 @@ describe.each(['root', 'sudo'] as const)('a service that is started by %s', (how
       110,
     );
   };
+
+  /** What was collected is taken apart, put together again and removed; a file in it tells whether it is there. */
+  async function expectLifecycle({ id }: { id: number }, file: string): Promise<void> {
+    for (const [action, isThere] of [
+      ['deactivate', false],
+      ['reactivate', true],
+      ['delete', false],
+    ] as const) {
+      const next = await deployment.lab.owner.client.post(`/api/v2/task-group/${id}/${action}/`, {});
+      expect([action, next.status, next.text]).toEqual([action, 202, next.text]);
+      const ended = await finished((next.body as { id: number }).id);
+      expect([action, ended.status], ended.log).toEqual([action, 'OK']);
+      expect([action, existsSync(file)]).toEqual([action, isThere]);
+    }
+  }
 
   it('a task can get at nothing of the service', async () => {
     onTestFailed(() => console.error(deployment.output()));
@@ -201,21 +217,50 @@ describe.each(['root', 'sudo'] as const)('a service that is started by %s', (how
       place.account.uid,
     ]);
     expect(statSync(tasks).uid).toBe(place.account.uid);
-    // what was collected runs, is taken apart, put together again and removed
-    for (const [action, isThere] of [
-      ['deactivate', false],
-      ['reactivate', true],
-      ['delete', false],
-    ] as const) {
-      const next = await client.post(`/api/v2/task-group/${group!.id}/${action}/`, {});
-      expect([action, next.status, next.text]).toEqual([action, 202, next.text]);
-      const ended = await finished((next.body as { id: number }).id);
-      expect([action, ended.status], ended.log).toEqual([action, 'OK']);
-      expect([action, existsSync(join(group!.venv_path!, 'bin/python'))]).toEqual([action, isThere]);
-    }
+    await expectLifecycle(group!, join(group!.venv_path!, 'bin/python'));
     expectRefused(trespasser.told('collect'));
     expect(existsSync(group!.path!)).toBe(false);
     expect(readdirSync(join(place.site.data, 'uploads'))).toEqual(['of-another']);
+  });
+
+  it('neither can a pixi project, whose tasks run as the account too', async () => {
+    onTestFailed(() => console.error(deployment.output()));
+    const { client } = deployment.lab.owner;
+    const folder = join(trespasser.folder, 'pixi-project');
+    mkdirSync(folder);
+    chmodSync(folder, 0o755);
+    const versions = { '0.47.0': putPixi(folder, '0.47.0') };
+    const tasks_pixi_config = JSON.stringify({ default_version: '0.47.0', versions });
+    await deployment.db.updateTable('resources').set({ tasks_pixi_config }).execute();
+    const script = `import sys\nsys.path.insert(0, ${JSON.stringify(trespasser.folder)})\nimport trespass\ntrespass.report("pixi", "task")\n`;
+    const archive = packProject(folder, 'mock_pixi_tasks-1.2.3.tar.gz', {
+      changes: { [`${PACKAGE}/tasks/work.py`]: script },
+    });
+    const body = new FormData();
+    body.append('file', new File([readFileSync(archive)], 'mock_pixi_tasks-1.2.3.tar.gz'));
+    const asked = await client.raw('/api/v2/task/collect/pixi/', { method: 'POST', body });
+    expect([asked.status, asked.text]).toEqual([202, asked.text]);
+    const activity = await finished((asked.body as { id: number }).id);
+    expect(activity.status, activity.log).toBe('OK');
+    expect(activity.log).toContain(`Runs as the account ${place.account.name}`);
+    const { body: group } = await client.get(
+      `/api/v2/task-group/${(asked.body as { taskgroupv2_id: number }).taskgroupv2_id}/`,
+    );
+    const environment = join(group.path as string, 'source_dir/.pixi/envs/default');
+    expect([statSync(group.path as string).uid, statSync(environment).uid]).toEqual([
+      place.account.uid,
+      place.account.uid,
+    ]);
+
+    const { command_parallel } = (group.task_list as { name: string; command_parallel: string }[]).find(
+      ({ name }) => name === 'Look',
+    )!;
+    const { id } = await submitParallel(deployment, ['a'], { command: command_parallel });
+    const job = await deployment.lab.end(id, 60);
+    expect(job.status, job.log).toBe('done');
+    expectRefused(trespasser.told('pixi'));
+    await expectLifecycle(group as { id: number }, join(environment, 'bin/python'));
+    expect(existsSync(group.path as string)).toBe(false);
   });
 
   it('neither can an interpreter that somebody brings', async () => {

@@ -1,6 +1,6 @@
 /** A pixi project with two tasks, packed as people upload it, and the program that stands in for pixi (pixi-stand-in). */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 export const LOCK = 'version: 6 # brought along\n';
@@ -64,6 +64,7 @@ export function packProject(folder: string, filename: string, { changes = {}, to
 export function putPixi(folder: string, version: string): string {
   const home = join(folder, 'pixi', version);
   mkdirSync(join(home, 'bin'), { recursive: true });
-  symlinkSync(join(import.meta.dirname, 'pixi-stand-in'), join(home, 'bin/pixi'));
+  // a copy: another account may not reach this checkout
+  copyFileSync(join(import.meta.dirname, 'pixi-stand-in'), join(home, 'bin/pixi'));
   return home;
 }
