@@ -7,9 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import pg from 'pg';
 
-import { besideOtherAccount, type Call, caller, line, login, ratio, type Servers, withServers } from './support.ts';
+import { type Call, caller, line, login, median, otherAccount, ratio, type Servers, withServers } from './support.ts';
 
 const UNITS = 1000;
+const MANY_IMAGES = 20_000;
+/** For what another account costs. */
+const TURNS = 7;
+const TIDY_UP_MS = 2000;
 const PLACES = 2;
 const SIZES = [1000, 10_000, 20_000, 100_000];
 const NO_OP = '/bin/true';
@@ -124,7 +128,7 @@ const memoryMb = (pid: number) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/pr
 
 const seconds = (value: number) => `${value.toFixed(2)} s`;
 
-async function measure({ serviceUrl, pid, connection }: Servers): Promise<Record<string, number>> {
+async function openLab({ serviceUrl, connection }: Servers) {
   const db = new pg.Client(connection);
   await db.connect();
   const call = caller(serviceUrl, await login(serviceUrl));
@@ -132,6 +136,12 @@ async function measure({ serviceUrl, pid, connection }: Servers): Promise<Record
   const meta = { parallel_tasks_per_job: PLACES };
   const parallel = await createWorkflow(db, place, { name: 'nothing', type: 'parallel', command: NO_OP, meta });
   const single = await createWorkflow(db, place, { name: 'nothing at once', type: 'non_parallel', command: NO_OP });
+  return { db, call, place, parallel, single };
+}
+
+async function measure(servers: Servers): Promise<void> {
+  const { pid } = servers;
+  const { db, call, place, parallel, single } = await openLab(servers);
   const nap = await createWorkflow(db, place, { name: 'nap', type: 'parallel', command: '/bin/sh -c "sleep 5"' });
   const few = await createDataset(db, place.project, UNITS);
 
@@ -164,7 +174,39 @@ async function measure({ serviceUrl, pid, connection }: Servers): Promise<Record
   line('CPU of the server while a unit sleeps', `${(((cpuSeconds(pid) - before) / 3) * 100).toFixed(1)} %`, 'below 3');
   await running;
   await db.end();
-  return { [`${UNITS} units`]: ours / loop };
 }
 
-export const run = (): Promise<void> => besideOtherAccount((account) => withServers(measure, account));
+/** Jobs of both by turns, since what else a machine does changes from one minute to the next. */
+async function besideAccount(servers: { own: Servers; other: Servers }, account: string): Promise<void> {
+  const labs = { own: await openLab(servers.own), other: await openLab(servers.other) };
+  const cases = [
+    { what: `${UNITS} units`, flow: 'parallel', size: UNITS },
+    { what: `one unit for ${MANY_IMAGES} images`, flow: 'single', size: MANY_IMAGES },
+  ] as const;
+  for (const { what, flow, size } of cases) {
+    const datasets = {
+      own: await createDataset(labs.own.db, labs.own.place.project, size),
+      other: await createDataset(labs.other.db, labs.other.place.project, size),
+    };
+    const times = { own: [] as number[], other: [] as number[] };
+    for (let turn = 0; turn < TURNS; turn++) {
+      for (const who of ['own', 'other'] as const) {
+        const { call, db, place } = labs[who];
+        times[who].push(await runJob({ call, db }, place.project, labs[who][flow], datasets[who]));
+        // its folder is zipped after its end
+        await sleep(TIDY_UP_MS);
+      }
+    }
+    const [own, other] = [median(times.own), median(times.other)];
+    line(`${what} by the service and by ${account}`, seconds(own), seconds(other));
+    line('ratio', ratio(other / own), 'at most 1.1');
+  }
+  for (const { db } of Object.values(labs)) await db.end();
+}
+
+export async function run(): Promise<void> {
+  await withServers(measure);
+  const account = otherAccount();
+  if (account === undefined) return;
+  await withServers((own) => withServers((other) => besideAccount({ own, other }, account), account));
+}
