@@ -197,7 +197,7 @@ test('two fingers zoom at what is between them, one moves it', async () => {
       before = now;
       return now === last && now.includes('at=');
     };
-    await expect.poll(isStill, { interval: 1000 }).toBe(true);
+    await expect.poll(isStill, { interval: 1000, timeout: 60_000 }).toBe(true);
     return new URL(before).searchParams.get('at')!.split(',').map(Number);
   }
 
