@@ -42,7 +42,7 @@ const FailedJob = z.object({
 
 const AccountWarning = z
   .object({
-    resource_id: answer.integer(),
+    resource_ids: z.array(answer.integer()),
     text: answer.text().meta({ description: 'What runs as the account of the service there, and what that means.' }),
     change: answer.text().meta({ description: 'The line of the settings that changes it.' }),
   })
