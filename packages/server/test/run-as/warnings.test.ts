@@ -2,7 +2,7 @@
 import { userInfo } from 'node:os';
 import { describe, expect, it } from 'vitest';
 
-import { accountWarnings, createRunAs } from '../src/run-as/index.ts';
+import { accountWarnings, createRunAs } from '../../src/run-as/index.ts';
 
 const resource = (id: number, name: string, type: 'local' | 'slurm_sudo' | 'slurm_ssh', account?: string) => ({
   id,
