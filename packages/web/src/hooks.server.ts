@@ -13,10 +13,9 @@ import { refusalOfForeignPage, withSmallBody } from '#lib/server/entrance.ts';
 import { guard, refusalForScripts } from '#lib/server/guard.ts';
 import { headersFor, isOfTheApi, withCompanions } from '#lib/server/headers.ts';
 import { markInUse } from '#lib/server/in-use.ts';
-import { log } from '#lib/server/log.ts';
+import { log, logStart } from '#lib/server/log.ts';
 import { service } from '#lib/server/mounted.ts';
 import { readSession, takeNotice } from '#lib/server/session.ts';
-import { logStart } from '#lib/server/start-lines.ts';
 
 const ASSETS = '/_app/';
 const FOR_SCRIPTS = area.demo;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-import { route } from '../src/lib/route.ts';
+import { isBelow, route } from '../src/lib/route.ts';
 
 const ROUTES = join(import.meta.dirname, '../src/routes');
 
@@ -50,4 +50,13 @@ describe('addresses of pages', () => {
     expect(route.workflow(ids, { dataset: 12, tab: 'a&b' })).toBe('/v2/projects/1/workflows/2?dataset=12&tab=a%26b');
     expect(route.jobs()).toBe('/v2/jobs');
   });
+});
+
+it.each([
+  ['/v2/tasks', true],
+  ['/v2/tasks/management', true],
+  ['/v2/tasks-other', false],
+  ['/v2', false],
+])('%s is in the section of tasks: %s', (pathname, inside) => {
+  expect(isBelow(pathname, route.tasks())).toBe(inside);
 });

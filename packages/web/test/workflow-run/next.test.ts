@@ -2,7 +2,7 @@
 import type { FullTaskStatus, TaskStatus, TaskType } from '@service/contract';
 import { describe, expect, test } from 'vitest';
 
-import { actionWords, nextRun, runFrom } from '#lib/workflow/run/next.ts';
+import { actionWords, lastTask, nextRun, runFrom } from '#lib/workflow/run/next.ts';
 
 import { status, step } from './things.ts';
 
@@ -96,6 +96,11 @@ describe('what is next', () => {
 test('from a task that is done everything runs again', () => {
   const { tasks, statuses } = standing([CONVERTED, DONE, DONE]);
   expect(runFrom(1, tasks, statuses)).toMatchObject({ first: 1, statuses: [], words: 'Rerun task 2 and continue' });
+});
+
+test('a last task before the first one is forgotten', () => {
+  expect(lastTask(2, 1)).toBeUndefined();
+  expect(lastTask(2, 2)).toBe(2);
 });
 
 describe('the button of the dialog', () => {

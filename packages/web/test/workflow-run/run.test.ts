@@ -9,14 +9,8 @@ import { nameProblem, obstacles, startRefusal } from '#lib/workflow/run/refusal.
 import { freeName, zarrFolderOf, resetAndRun } from '#lib/workflow/run/reset.ts';
 import { shellLines } from '#lib/workflow/run/shell.ts';
 import { submission } from '#lib/workflow/run/submission.ts';
-import { lastTask } from '#lib/workflow/run/tasks.ts';
 
 import { step } from './things.ts';
-
-test('a last task before the first one is forgotten', () => {
-  expect(lastTask(2, 1)).toBeUndefined();
-  expect(lastTask(2, 2)).toBe(2);
-});
 
 describe('which images the first task gets', () => {
   const flow = {

@@ -1,7 +1,7 @@
 /** Paints without WebGL: tiles are composed here, kept while they look the same, and laid on a canvas. */
 import type { LabelTile } from '../facts.ts';
+import { stillOf, stillOfLabels } from './compose.ts';
 import { INK, type PaintedChannel, type PaintedTile, type Painter, type Pane, placeOf } from './scene.ts';
-import { stillOf, stillOfLabels } from './still.ts';
 
 interface Kept {
   look: string;

@@ -1,4 +1,7 @@
-/** A tile as it is to look, pixel by pixel: what the fallback without WebGL shows, and what WebGL is compared with. */
+/**
+ * A tile as it is to look, pixel by pixel: what the fallback without WebGL shows, and what WebGL is compared with. As a
+ * still it is composed once and then laid where it belongs.
+ */
 import { addChannel, bytesOfLight, darkness, ON_PICTURE, outline } from '@service/contract/ome';
 
 import type { LabelTile } from '../facts.ts';
@@ -38,3 +41,18 @@ export function composeLabels(
   }
   return image;
 }
+
+function drawn(pixels: Uint8ClampedArray<ArrayBuffer>, width: number, height: number): OffscreenCanvas {
+  const canvas = new OffscreenCanvas(width, height);
+  canvas.getContext('2d')!.putImageData(new ImageData(pixels, width, height), 0, 0);
+  return canvas;
+}
+
+/** Channels of one size; undefined where there are none. */
+export function stillOf(channels: readonly PaintedChannel[]): OffscreenCanvas | undefined {
+  const [first] = channels;
+  return first && drawn(composeTile(channels), first.tile.width, first.tile.height);
+}
+
+export const stillOfLabels = (tile: LabelTile, look: LabelSetting, palette?: Palette): OffscreenCanvas =>
+  drawn(composeLabels(tile, look, palette), tile.width, tile.height);

@@ -3,7 +3,7 @@ import type { ImageStatus, TaskType } from '@service/contract';
 
 import { counted } from '../../format.ts';
 
-import { hasStatusPerImage, isConverter, rangeWords } from './tasks.ts';
+import { hasStatusPerImage, isConverter } from './next.ts';
 
 export interface Choices {
   /** The dataset begins anew. */
@@ -24,6 +24,10 @@ export interface Choices {
   /** Reset: the dataset stays, another one is made beside it. */
   keepsOld: boolean;
 }
+
+/** `Tasks 4 to 6 of 6`, `Task 4 of 6` */
+const rangeWords = (first: number, last: number, count: number): string =>
+  first === last ? `Task ${first + 1} of ${count}` : `Tasks ${first + 1} to ${last + 1} of ${count}`;
 
 /** In the order in which they matter. */
 export function effectsOf(choices: Choices): string[] {

@@ -4,11 +4,28 @@
  *
  *     nextRun(tasks, statuses) // { words: 'Rerun 6 failed and continue', first: 3, statuses: ['failed'], … }
  */
-import type { FullTaskStatus, ImageStatus, TaskStatus, WorkflowTask } from '@service/contract';
+import type { FullTaskStatus, ImageStatus, TaskStatus, TaskType, WorkflowTask } from '@service/contract';
 
 import { counted, formatCount } from '../../format.ts';
 import { onlyStopped } from '../counts.ts';
-import { hasStatusPerImage, type RunMode, type Statuses } from './tasks.ts';
+
+/**
+ * What was asked for: what is to be done next, everything again, a task and what follows it, what is to be done on another
+ * dataset, or everything on a dataset that begins anew.
+ */
+export type RunMode = 'next' | 'again' | 'task' | 'other' | 'reset';
+
+/** Of every task, by its id. */
+type Statuses = Record<string, TaskStatus | null>;
+
+export const isConverter = (type: TaskType): boolean => type.startsWith('converter_');
+
+/** Only a task that runs once per image has a status for each of them. */
+export const hasStatusPerImage = (type: TaskType): boolean => type === 'parallel';
+
+/** A last task before the first one is none. */
+export const lastTask = (first: number | undefined, last: number | undefined): number | undefined =>
+  last === undefined || (first !== undefined && last < first) ? undefined : last;
 
 export interface NextRun {
   /** Nothing ran yet, something is left to do, or all is done. */

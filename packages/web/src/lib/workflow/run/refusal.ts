@@ -15,8 +15,8 @@ import { typedNameProblem } from '../../api/names.ts';
 import { rightsOf } from '../../projects/rights.ts';
 import { nameOf } from '../../format.ts';
 import { type ArgumentProblem, invalidTasks } from './check.ts';
+import { isConverter, type RunMode } from './next.ts';
 import type { ZarrFolder } from './reset.ts';
-import { isConverter, type RunMode } from './tasks.ts';
 
 function runRefusal(
   project: Pick<Project, 'permissions' | 'owner_email'>,

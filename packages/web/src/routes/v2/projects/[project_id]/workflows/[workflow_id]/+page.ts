@@ -8,9 +8,9 @@ import { error } from '@sveltejs/kit';
 import { type Answer, call } from '#lib/api/client.ts';
 import { ApiProblem } from '#lib/api/problem.ts';
 import { chooseDataset, NO_DATASET, rememberedDataset } from '#lib/workflow/dataset.ts';
-import { latestJob } from '#lib/workflow/newest.ts';
 
 import type { PageLoad } from './$types';
+import { latestJob } from './run/requests.ts';
 
 type Fetch = typeof fetch;
 

@@ -15,7 +15,7 @@ import { type Changes, changedQuery } from '#lib/ui/query.ts';
 import { PAGE_SIZES } from '#lib/ui/table.ts';
 import { NO_LIST, readShown, type Shown, type Tab, withoutLists } from '#lib/workflow/address.ts';
 import { NO_DATASET, rememberDataset } from '#lib/workflow/dataset.ts';
-import type { RunMode } from '#lib/workflow/run/tasks.ts';
+import type { RunMode } from '#lib/workflow/run/next.ts';
 
 import type { Edits } from './edits.svelte.ts';
 

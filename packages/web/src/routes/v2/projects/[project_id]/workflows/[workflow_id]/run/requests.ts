@@ -1,9 +1,9 @@
-/** What the run dialog asks of the service. Refusals are thrown as an ApiProblem. */
+/** What the run dialog asks of the service, the newest job also the page. Refusals are thrown as an ApiProblem. */
 import type { Dataset, Job } from '@service/contract';
 
-import { type Answer, call } from '#lib/api/client.ts';
+import { type Answer, call, type CallOptions } from '#lib/api/client.ts';
+import { ApiProblem } from '#lib/api/problem.ts';
 import { bodyOf, type ImagesQuery } from '#lib/images/filters.ts';
-import { latestJob } from '#lib/workflow/newest.ts';
 import { type ZarrFolder, resetAndRun, type ResetResult } from '#lib/workflow/run/reset.ts';
 import type { submission } from '#lib/workflow/run/submission.ts';
 
@@ -13,8 +13,22 @@ export interface Fresh {
   flow: Answer<'projects.typeFiltersFlow'>;
   info: Answer<'accounts.currentUserProfileInfo'>;
   preCheck: Answer<'jobs.preCheck'>;
-  /** The newest one; null when the workflow has not run on the dataset yet. */
-  job: Answer<'jobs.latestJob'> | null;
+  job: Awaited<ReturnType<typeof latestJob>>;
+}
+
+/** The newest job of a workflow on a dataset; null when it has not run on it yet. */
+export async function latestJob(
+  project_id: number,
+  workflow_id: number,
+  dataset_id: number,
+  options: CallOptions = {},
+): Promise<Answer<'jobs.latestJob'> | null> {
+  try {
+    return await call('jobs.latestJob', { params: { project_id }, query: { workflow_id, dataset_id } }, options);
+  } catch (problem) {
+    if (problem instanceof ApiProblem && problem.status === 404) return null;
+    throw problem;
+  }
 }
 
 /** Everything the dialog decides with, as it is now: others may have changed it since the page was loaded. */

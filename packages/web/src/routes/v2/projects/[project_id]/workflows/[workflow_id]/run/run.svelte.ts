@@ -11,12 +11,11 @@ import { nameOf } from '#lib/format.ts';
 import { createAction } from '#lib/ui/action.svelte.ts';
 import { effectsOf } from '#lib/workflow/run/effects.ts';
 import { initialTypes, jobTypes, lockedTypes } from '#lib/workflow/run/images.ts';
-import { actionWords, fromTheStart, nextRun, runFrom } from '#lib/workflow/run/next.ts';
+import { actionWords, fromTheStart, isConverter, nextRun, runFrom, type RunMode } from '#lib/workflow/run/next.ts';
 import { obstacles, startRefusal } from '#lib/workflow/run/refusal.ts';
 import { freeName, zarrFolderOf } from '#lib/workflow/run/reset.ts';
 import { shellLines } from '#lib/workflow/run/shell.ts';
 import { submission } from '#lib/workflow/run/submission.ts';
-import { isConverter, type RunMode } from '#lib/workflow/run/tasks.ts';
 
 import { createImageChecks } from './checks.svelte.ts';
 import { createRunImages } from './images.svelte.ts';

@@ -1,4 +1,12 @@
-/** The demo as it is in the build (demo-plugin.ts). */
+/** Modules that only the build has: its plugins make them (operations-plugin.ts, demo-plugin.ts). */
+
+/** Method and path of every operation of the API, taken from the contract. */
+declare module 'virtual:operations' {
+  const operations: Record<string, readonly [method: string, path: string]>;
+  export default operations;
+}
+
+/** The demo: its workflows and the wheel of its tasks. */
 declare module 'virtual:demo' {
   import type { JsonObject } from '@service/contract';
 

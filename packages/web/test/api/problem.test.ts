@@ -1,16 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
 import { readProblem } from '../../src/lib/api/problem.ts';
-import { isInSection } from '../../src/lib/frame/sections.ts';
-
-it.each([
-  ['/v2/tasks', true],
-  ['/v2/tasks/management', true],
-  ['/v2/tasks-other', false],
-  ['/v2', false],
-])('%s is in the section of tasks: %s', (pathname, inside) => {
-  expect(isInSection(pathname, { path: '/v2/tasks' })).toBe(inside);
-});
 
 describe('what a refusal says', () => {
   it.each([
