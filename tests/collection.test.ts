@@ -377,13 +377,15 @@ describe('without any index', () => {
     ).toBe('hello\n');
     expect((await upload(client, wheel)).status).toBe(422);
 
-    expect((await act(client, group, 'deactivate')).status).toBe('OK');
-    expect(existsSync(read.archive_path)).toBe(true);
-    expect((await act(client, group, 'reactivate')).status).toBe('OK');
-
+    // pip takes its time, and a reset does the same and more; import-db-afterwards.test.ts has pip do it too
+    if (LONG) {
+      await act(client, group, 'deactivate');
+      expect((await act(client, group, 'reactivate')).status).toBe('OK');
+    }
     const reset = `/admin/v2/task-group/${group}/reset/pip/`;
     expect((await service.admin.post(reset, {})).body.detail).toContain('active');
-    await act(client, group, 'deactivate');
+    expect((await act(client, group, 'deactivate')).status).toBe('OK');
+    expect(existsSync(read.archive_path)).toBe(true);
     await service.database.db.updateTable('tasks').set({ command_parallel: 'stale command' }).execute();
     await service.database.db
       .updateTable('task_groups')
