@@ -21,7 +21,7 @@ function schemathesis(): string {
       if (done.status !== 0) throw new Error(`${command} ${args.join(' ')} failed:\n${done.stderr}`);
     };
     run('python3', ['-m', 'venv', ENVIRONMENT]);
-    run(join(ENVIRONMENT, 'bin/pip'), ['install', '--quiet', `schemathesis==${VERSION}`]);
+    run(join(ENVIRONMENT, 'bin/pip'), ['install', '--quiet', '--no-compile', `schemathesis==${VERSION}`]);
   }
   return program;
 }
