@@ -56,7 +56,7 @@ it('an interruption of the command or of a connection leaves the target empty, a
       .toEqual([]);
   }
   expect(await scene.run([])).toMatchObject({ code: 0, err: '' });
-});
+}, 300_000);
 
 /** In the middle in all runs, and in import-db-commit.test.ts while it is stored. */
 describe.runIf(LONG)('a kill of the command at any moment', () => {

@@ -38,6 +38,11 @@ const whereabouts = (page: Page) =>
       dialog.querySelector('h1, h2, h3')?.textContent.trim()),
   ].join(' ')`);
 
+/** As it is drawn now, in its own letters and the colours that were asked for last. */
+const settled = (page: Page) =>
+  page.evaluate(`document.fonts.ready.then(() => new Promise((drawn) =>
+    requestAnimationFrame(() => requestAnimationFrame(() => drawn()))))`);
+
 /** Seen in dark, as file, page and what was open in it. */
 const seen = new Set<string>();
 
@@ -50,6 +55,7 @@ export async function looksWell(page: Page, name: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     if (colorScheme === 'dark' && seen.has(where) && !DRAWN) break;
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await settled(page);
     if (DRAWN) await page.screenshot({ path: join(PICTURES, `${name}-${colorScheme}.png`) });
     expect(await violations(page, colorScheme), `${name}, ${colorScheme}`).toEqual([]);
   }
