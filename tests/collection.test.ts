@@ -219,8 +219,8 @@ describe('with the package index', () => {
     await expect.poll(() => leftOvers(collecting)).toEqual([]);
   });
 
-  it.each<[string, Record<string, string>, RegExp]>([
-    ['without manifest', { 'pkg/__init__.py': '' }, /no __FRACTAL_MANIFEST__\.json/],
+  /** What is wrong in a manifest is in packages/server/test/tasks/manifest.test.ts, without a collection. */
+  const inManifests: [string, Record<string, string>, RegExp][] = [
     ['with a manifest that is no JSON', { 'pkg/__FRACTAL_MANIFEST__.json': '{' }, /not valid JSON/],
     [
       'with a manifest of another version',
@@ -232,6 +232,10 @@ describe('with the package index', () => {
       { 'pkg/__FRACTAL_MANIFEST__.json': manifest([TASK, { ...TASK, name: ' ' }]) },
       /task_list\.1\.name/,
     ],
+  ];
+  it.each<[string, Record<string, string>, RegExp]>([
+    ...(LONG ? inManifests : inManifests.slice(0, 1)),
+    ['without manifest', { 'pkg/__init__.py': '' }, /no __FRACTAL_MANIFEST__\.json/],
     [
       'with an executable that is not there',
       { 'pkg/__init__.py': '', 'pkg/__FRACTAL_MANIFEST__.json': manifest() },
