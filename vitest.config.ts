@@ -10,12 +10,14 @@ const ALONE = ['engine', 'hosts', 'slurm', 'runners', 'files', 'http', 'demo-tas
   (folder) => `packages/server/test/${folder}/**/*.test.ts`,
 );
 
-/** What takes long and asks the database in no other way: twice in long runs only. */
+/** What takes long and asks the database in no other way, or not at all: twice in long runs only. */
 const LONG_TWICE = process.env['LONG']
   ? []
-  : ['data', 'doors', 'jobs', 'pictures', 'projects', 'tables', 'tasks'].map(
-      (folder) => `packages/server/test/${folder}/**/*.test.ts`,
-    );
+  : [
+      ...['data', 'doors', 'jobs', 'pictures', 'projects', 'tables', 'tasks'].map((folder) => `${folder}/**/*`),
+      ...['audit-export', 'audited-operations', 'http', 'logging', 'mail', 'oauth', 'overview', 'settings'],
+      ...['sign-in', 'throttle'],
+    ].map((name) => `packages/server/test/${name}.test.ts`);
 
 /** What makes and drops many databases, for which only a server that never waits for the disk is quick enough. */
 const ONCE = process.env['LONG'] ? [] : ['packages/server/test/import/**/*.test.ts'];

@@ -9,7 +9,7 @@ import { clientOf } from '../packages/server/test/support/server.ts';
 import { remove, type Running, startService, temporaryFolder } from './support/processes.ts';
 import { buildWheel, goodFiles, uploadForm } from './support/wheels.ts';
 
-const KILLS = process.env['LONG'] ? 20 : 5;
+const KILLS = process.env['LONG'] ? 20 : 3;
 const LATEST_KILL_MS = 2500;
 
 const folder = temporaryFolder('faults');

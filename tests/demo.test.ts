@@ -159,10 +159,19 @@ const imagesOfWell = (well: string): DemoImage[] => {
 const linesOf = (file: string) => readFileSync(file, 'utf8').trim().split('\n');
 
 describe('npm start -- --demo', () => {
-  it(
-    'makes a project with a plate that is measured, and a workflow that fails; a second start changes nothing',
-    async () => {
+  const histories: [name: string, kills: RegExp[]][] = [
+    ['after kills during the installation and during the run', [READY, INSTALLING, RUNNING]],
+    ['at once', []],
+  ];
+  it.each(process.env['LONG'] ? histories : histories.slice(0, 1))(
+    'makes, %s, a project with a plate that is measured, and a workflow that fails; a second start changes nothing',
+    async (_, kills) => {
       const data = join(newFolder(), 'data');
+      for (const moment of kills) {
+        const interrupted = start(data);
+        await interrupted.said(moment);
+        await kill(interrupted);
+      }
       const first = start(data);
       const [said, address] = await first.said(END);
       expect((await first.said(READY))[1]).toBe(address);
@@ -200,26 +209,6 @@ describe('npm start -- --demo', () => {
       expect(second.output()).not.toMatch(INSTALLING);
       expect(second.output()).not.toMatch(RUNNING);
       expect(await everything(await signIn(second))).toEqual(made);
-    },
-    LONG_MS,
-  );
-
-  it(
-    'is completed, and nothing is there twice, after kills during the installation and during the run',
-    async () => {
-      const data = join(newFolder(), 'data');
-      for (const moment of [READY, INSTALLING, RUNNING]) {
-        const interrupted = start(data);
-        await interrupted.said(moment);
-        await kill(interrupted);
-      }
-      const last = start(data);
-      await last.said(END);
-      const client = await signIn(last);
-      const made = await everything(client);
-      expect(inWords(made)).toEqual(COMPLETE);
-      expect(await imagesOf(client, made)).toHaveLength(3 * WELLS.length);
-      expect(linesOf(join(made.datasets[0].zarr_dir as string, 'summary.csv'))).toHaveLength(1 + WELLS.length);
     },
     LONG_MS,
   );

@@ -26,24 +26,22 @@ const { connection, folder } = scene;
 
 const start = () => startImport(scene.url(), folder, scene.environment);
 
-describe('an interruption', () => {
-  it.each([
-    ['of the command', async (pid: number) => void process.kill(await Promise.resolve(pid), 'SIGKILL'), ''],
+const LONG = process.env['LONG'] !== undefined;
+
+it('an interruption of the command or of a connection leaves the target empty, and the next import does it', async () => {
+  const loseConnectionTo = async (database: string) =>
+    void (await scene.administer(`select pg_terminate_backend(${await copying(connection, database)})`));
+  const interruptions: [interrupt: (pid: number) => unknown, says: string][] = [
+    [(pid) => process.kill(pid, 'SIGKILL'), ''],
+    [() => loseConnectionTo(scene.from.name), 'The connection to the source database was lost. Nothing was imported.'],
     [
-      'of the connection to the source',
-      async () =>
-        void (await scene.administer(`select pg_terminate_backend(${await copying(connection, scene.from.name)})`)),
-      'The connection to the source database was lost. Nothing was imported.',
-    ],
-    [
-      'of the connection to the target',
-      async () =>
-        void (await scene.administer(`select pg_terminate_backend(${await copying(connection, scene.target)})`)),
+      () => loseConnectionTo(scene.target),
       "The connection to the service's own database was lost. Nothing was imported.",
     ],
-  ])('%s leaves the target empty, and the next import does it', async (_, interrupt, says) => {
-    await addUnits(scene.from, 100_000);
-    await scene.from.leave();
+  ];
+  await addUnits(scene.from, 100_000);
+  await scene.from.leave();
+  for (const [interrupt, says] of interruptions) {
     const command = start();
     await copying(connection, scene.target);
     await interrupt(command.process.pid!);
@@ -56,11 +54,12 @@ describe('an interruption', () => {
         timeout: 20_000,
       })
       .toEqual([]);
-    expect(await scene.run([])).toMatchObject({ code: 0, err: '' });
-  });
-});
+  }
+  expect(await scene.run([])).toMatchObject({ code: 0, err: '' });
+}, 300_000);
 
-describe('a kill of the command at any moment', () => {
+/** In the middle in all runs, and in import-db-commit.test.ts while it is stored. */
+describe.runIf(LONG)('a kill of the command at any moment', () => {
   it('leaves the target empty or whole, and the source as it was', async () => {
     await addUnits(scene.from, 30_000);
     await scene.from.leave();
@@ -90,8 +89,14 @@ describe('a kill of the command at any moment', () => {
 describe('kill -9 of a whole database server', () => {
   const TARGET = 'target';
   let servers: Record<'source' | 'target', PostgresServer>;
+  /** Nothing changes it. */
+  let source: string;
   beforeAll(async () => {
     servers = { source: await startPostgres(), target: await startPostgres() };
+    const from = await openExisting(servers.source.connection);
+    await addUnits(from, 100_000);
+    await from.leave();
+    source = from.name;
   }, 120_000);
   afterAll(async () => {
     await servers.source.stop();
@@ -99,16 +104,13 @@ describe('kill -9 of a whole database server', () => {
   });
 
   async function arrange() {
-    const { source, target } = servers;
-    const from = await openExisting(source.connection);
-    await addUnits(from, 100_000);
-    await from.leave();
+    const { target } = servers;
     await administer(target.connection, `drop database if exists ${TARGET}`);
     await administer(target.connection, `create database ${TARGET}`);
-    const url = urlOf(source.connection, from.name);
+    const url = urlOf(servers.source.connection, source);
     const environment = settingsFor(target.connection, TARGET);
     const again = (...args: string[]) => servicectl(['import-db', '--from', url, ...args], { folder, environment });
-    return { from, url, environment, again };
+    return { url, environment, again };
   }
 
   /** What sequences give out next is skipped by a server that was killed: it is no content. */
@@ -119,8 +121,8 @@ describe('kill -9 of a whole database server', () => {
     ['source', 'The connection to the source database was lost.'],
     ['target', "The connection to the service's own database was lost."],
   ] as const)('of the %s, in the middle, leaves an empty target', async (which, says) => {
-    const { from, url, environment, again } = await arrange();
-    const before = contentOf(from.name);
+    const { url, environment, again } = await arrange();
+    const before = contentOf(source);
     const command = startImport(url, folder, environment);
     await copying(servers.target.connection, TARGET);
     await servers[which].crash();
@@ -135,30 +137,34 @@ describe('kill -9 of a whole database server', () => {
     expect(await rowsIn(servers.target.connection, TARGET)).toBe(0);
     expect(again()).toMatchObject({ code: 0, err: '' });
     expect(again('--verify')).toMatchObject({ code: 0, err: '' });
-    expect(contentOf(from.name) === before).toBe(true);
+    expect(contentOf(source) === before).toBe(true);
   });
 
-  it('of the target, at any moment, leaves it empty or whole, and says which where it is known', async () => {
-    const { url, environment, again } = await arrange();
-    const moments: { how: unknown; rows: number; said: string }[] = [];
-    for (let after = 700; ; after *= 1.4) {
-      const command = startImport(url, folder, environment);
-      const crash = new Promise((resolve) => setTimeout(resolve, after)).then(() => servers.target.crash());
-      const how = await command.ended;
-      await crash;
-      await servers.target.start();
-      const rows = await rowsIn(servers.target.connection, TARGET);
-      moments.push({ how, rows, said: command.output().trim() });
-      if (how === 0 || rows > 0) break;
-    }
-    expect(moments.length).toBeGreaterThan(2);
-    for (const { how, rows, said } of moments.slice(0, -1)) {
-      expect([how, rows]).toEqual([1, 0]);
-      expect(said.split('\n')).toHaveLength(1);
-    }
-    expect(again()).toMatchObject({ code: 0, err: '', out: expect.stringContaining('imported already') as unknown });
-    expect(again('--verify')).toMatchObject({ code: 0, err: '' });
-  }, 300_000);
+  it.runIf(LONG)(
+    'of the target, at any moment, leaves it empty or whole, and says which where it is known',
+    async () => {
+      const { url, environment, again } = await arrange();
+      const moments: { how: unknown; rows: number; said: string }[] = [];
+      for (let after = 700; ; after *= 1.4) {
+        const command = startImport(url, folder, environment);
+        const crash = new Promise((resolve) => setTimeout(resolve, after)).then(() => servers.target.crash());
+        const how = await command.ended;
+        await crash;
+        await servers.target.start();
+        const rows = await rowsIn(servers.target.connection, TARGET);
+        moments.push({ how, rows, said: command.output().trim() });
+        if (how === 0 || rows > 0) break;
+      }
+      expect(moments.length).toBeGreaterThan(2);
+      for (const { how, rows, said } of moments.slice(0, -1)) {
+        expect([how, rows]).toEqual([1, 0]);
+        expect(said.split('\n')).toHaveLength(1);
+      }
+      expect(again()).toMatchObject({ code: 0, err: '', out: expect.stringContaining('imported already') as unknown });
+      expect(again('--verify')).toMatchObject({ code: 0, err: '' });
+    },
+    300_000,
+  );
 
   it('of the embedded database, in the middle: the same command starts it again, and imports', async () => {
     const { url, environment, again: _ } = await arrange();

@@ -21,7 +21,7 @@ import {
 import { openDeploymentAs, type Runner } from './support/accounts.ts';
 import type { Deployment } from './support/deployment.ts';
 
-const KILLS = process.env['LONG'] ? 30 : 4;
+const KILLS = process.env['LONG'] ? 30 : 3;
 const LONG = process.env['LONG'] !== undefined;
 const SEED = Number(process.env['FAULTS_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 
@@ -36,18 +36,15 @@ function randomNumbers(seed: number): () => number {
   };
 }
 
-/** tests/accounts.test.ts has them in every run. */
-const OTHER_ACCOUNTS: ['embedded' | 'given', Runner][] = [
+/** tests/accounts.test.ts has the other accounts in every run, and the tests below the given database. */
+const OTHERS: ['embedded' | 'given', Runner][] = [
+  ['given', 'the service'],
   ['given', 'sudo'],
   ['embedded', 'root'],
 ];
 
 describe('killed at random moments', () => {
-  const kinds: ['embedded' | 'given', Runner][] = [
-    ['embedded', 'the service'],
-    ['given', 'the service'],
-    ...(LONG ? OTHER_ACCOUNTS : []),
-  ];
+  const kinds: ['embedded' | 'given', Runner][] = [['embedded', 'the service'], ...(LONG ? OTHERS : [])];
   it.each(kinds)(
     `${KILLS} times on the %s database, with tasks run by %s, jobs end as if nobody had killed anything`,
     async (database, runner) => {
@@ -154,7 +151,7 @@ describe.each(runners)('one service, with tasks run by %s', (runner) => {
     // a unit that waits for the file could be waited for without end
     const release = join(deployment.folder, 'released');
     const waiting = await submitParallel(deployment, ['a'], { plan: { '*': { wait_for: release } } });
-    for (let restart = 0; restart < 2; restart++) {
+    for (let restart = 0; restart < (LONG ? 2 : 1); restart++) {
       await sleep(400);
       expect(await deployment.stop()).toBe(0);
       await deployment.start();

@@ -10,7 +10,7 @@ import { type Deployment, openDeployment } from './support/deployment.ts';
 import { everyTask, storyOf } from './support/every-task.ts';
 import { isOver, submitNew } from './support/faults.ts';
 
-const KILLS = process.env['LONG'] ? 30 : 6;
+const KILLS = process.env['LONG'] ? 30 : 4;
 
 const parents = (deployment: Deployment) =>
   deployment

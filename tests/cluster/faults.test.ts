@@ -25,6 +25,8 @@ import { throughSudo } from './support/commands.ts';
 const KILLS = process.env['LONG'] ? 9 : 2;
 const AWAY_MS = process.env['LONG'] ? 60_000 : 12_000;
 const TYPES: ClusterType[] = ['slurm_sudo', 'slurm_ssh'];
+/** What does not depend on how the cluster is reached takes long: both ways in long runs only. */
+const LONG = process.env['LONG'] !== undefined;
 
 const deployments = new Map<ClusterType, Deployment>();
 beforeAll(async () => {
@@ -174,7 +176,7 @@ describe.each(TYPES)('%s', (type) => {
     expect(startsOf(deployment, 'lost answer')).toBe(1);
   });
 
-  it('a node that fails loses the unit it ran; what had not begun there runs elsewhere', async () => {
+  it.runIf(LONG || type === 'slurm_ssh')('a node that fails loses the unit it ran; what had not begun there runs elsewhere', async () => {
     watched(deployment);
     const gate = gateOf(deployment, 'node');
     const names = Array.from({ length: 8 }, (_, index) => `node ${index}`);
@@ -216,7 +218,7 @@ describe.each(TYPES)('%s', (type) => {
     ]);
   });
 
-  it('a unit over its memory is told apart from its neighbours, and has another attempt where the task asks for it', async () => {
+  it.runIf(LONG || type === 'slurm_sudo')('a unit over its memory is told apart from its neighbours, and has another attempt where the task asks for it', async () => {
     watched(deployment);
     const { lab } = deployment;
     const plan = { [lab.urlOf('greedy')]: { allocate: 250, sleep: 2 }, '*': { sleep: 1 } };

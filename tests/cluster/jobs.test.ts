@@ -18,6 +18,8 @@ type Story = Awaited<ReturnType<typeof storyOf>>;
 
 const PATIENCE = { timeout: 20_000 };
 const TYPES: ClusterType[] = ['slurm_sudo', 'slurm_ssh'];
+/** What does not depend on how the cluster is reached takes long: both ways in long runs only. */
+const LONG = process.env['LONG'] !== undefined;
 const UNITS = process.env['LONG'] ? 1000 : 60;
 
 /** The same everywhere: images by their names, and files without those of the scheduler. */
@@ -244,7 +246,7 @@ describe.each(TYPES)('%s', (type) => {
     expect(lab.starts().filter(({ url }) => url?.includes('/m '))).toHaveLength(4);
   });
 
-  it('jobs that end before their worker begins say why, all with few commands', async () => {
+  it.runIf(LONG || type === 'slurm_ssh')('jobs that end before their worker begins say why, all with few commands', async () => {
     onTestFailed(() => console.error(deployment.output()));
     const { lab, db } = deployment;
     const setPython = (path: string) =>

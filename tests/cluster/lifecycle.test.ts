@@ -53,6 +53,8 @@ const closed: Record<Kind, () => Promise<Undo>> = {
   },
 };
 
+const LONG = process.env['LONG'] !== undefined;
+
 describe.concurrent.each<{ kind: Kind; account: string; first: string[] }>([
   { kind: 'slurm_sudo', account: 'root', first: [] },
   { kind: 'slurm_ssh', account: 'alice', first: ['connect'] },
@@ -113,7 +115,8 @@ describe.concurrent.each<{ kind: Kind; account: string; first: string[] }>([
     expect([gone.status, gone.taskgroupv2_id, filesBelow(dirname(path))]).toEqual(['OK', null, []]);
   });
 
-  it('a collection that fails leaves its log and nothing else', async () => {
+  // of what both have in common, one is enough in all runs
+  it.runIf(LONG || kind === 'slurm_ssh')('a collection that fails leaves its log and nothing else', async () => {
     const { form, pathOf } = newWheel({ files: (name) => ({ [`${name}/__init__.py`]: '' }) });
     const failed = await person.outcome(await person.collect(form));
     expect([failed.status, failed.taskgroupv2_id]).toEqual(['failed', null]);
@@ -121,7 +124,7 @@ describe.concurrent.each<{ kind: Kind; account: string; first: string[] }>([
     expect(filesBelow(dirname(pathOf(person)))).toEqual([]);
   });
 
-  it('an environment that is gone, or is there already, is told as it is', async () => {
+  it.runIf(LONG || kind === 'slurm_sudo')('an environment that is gone, or is there already, is told as it is', async () => {
     const { group } = await person.collected(newWheel().form);
     await must(['mv', group.venv_path, `${group.venv_path}-aside`]);
     const off = await person.act(group.id, 'deactivate');

@@ -18,7 +18,9 @@ const readersOf = (path: string) =>
     .split('\n')
     .filter((line) => /^(\/usr\/bin\/|\/bin\/)?cat -- /.test(line) && line.includes(path)).length;
 
-it.each<ClusterType>(['slurm_sudo', 'slurm_ssh'])('%s', async (type) => {
+const TYPES: ClusterType[] = process.env['LONG'] ? ['slurm_sudo', 'slurm_ssh'] : ['slurm_sudo'];
+
+it.each(TYPES)('%s', async (type) => {
   const deployment = await openClusterDeployment({ type });
   try {
     const { lab, db } = deployment;

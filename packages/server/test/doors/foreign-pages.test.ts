@@ -154,8 +154,11 @@ describe.each<[string, () => TestService]>([
   });
 
   it('lets a token in a header through, which no page elsewhere can send', async () => {
-    for (const [, headers] of FOREIGN) {
-      for (const [name, operation] of WRITES.filter(([, { access }]) => access !== 'anonymous')) {
+    const writes = WRITES.filter(([, { access }]) => access !== 'anonymous');
+    for (const [at, [, headers]] of FOREIGN.entries()) {
+      // each operation for several of them, all for all in long runs
+      const some = process.env['LONG'] ? writes : writes.filter((_write, number) => (number + at) % 4 === 0);
+      for (const [name, operation] of some) {
         const free = { ...headers, cookie: '', authorization: `Bearer ${tokens.get(which())!}` };
         const { status } = await send(which(), operation, free);
         expect([name, [401, 403].includes(status)]).toEqual([name, false]);

@@ -66,11 +66,11 @@ it('a small job that comes later ends long before a large one', { timeout: 90_00
 it('three jobs that have one place take turns', { timeout: 90_000 }, async () => {
   const lab = await openLab(onePlace, { origin: 'pypi' });
   const names = ['one', 'two', 'three'];
-  const jobs = await Promise.all(names.map((name) => submit(lab, name, { units: 25, sleep: 0.1 })));
+  const jobs = await Promise.all(names.map((name) => submit(lab, name, { units: 15, sleep: 0.1 })));
   for (const job of jobs) expect((await lab.end(job, 80)).status).toBe('done');
   expect(together(spansOf(lab))).toBe(1);
   const spans = names.map((name) => ofJob(lab, name));
-  expect(spans.map((one) => one.length)).toEqual([25, 25, 25]);
+  expect(spans.map((one) => one.length)).toEqual([15, 15, 15]);
   const firstEnd = Math.min(...spans.map((one) => Math.max(...one.map(({ end }) => end))));
   for (const one of spans) expect(Math.min(...one.map(({ start }) => start))).toBeLessThan(firstEnd);
 });

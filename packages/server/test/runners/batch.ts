@@ -78,6 +78,13 @@ export function interpreters(): string[] {
   return [...new Set([all[0]!, all.at(-1)!])];
 }
 
+/** Every case with one of the interpreters, by turns: a second table begins with another one. All with each in long runs. */
+export function byTurns<Case>(table: readonly Case[], python: string, begin = 0): Case[] {
+  if (process.env['LONG']) return [...table];
+  const all = interpreters();
+  return table.filter((_, number) => all[(number + begin) % all.length] === python);
+}
+
 const made: string[] = [];
 const started: ChildProcess[] = [];
 let built: string | undefined;

@@ -5,7 +5,7 @@ import type { Dataset } from '@service/contract';
 
 import { good, openPage, person } from './site.ts';
 
-const IMAGES = 100_000;
+const IMAGES = process.env['LONG'] ? 100_000 : 20_000;
 const TASKS = 20;
 const MOST_CALLS = 6;
 const MOST_FILES = 20;

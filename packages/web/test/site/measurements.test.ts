@@ -270,8 +270,8 @@ test('everything can be chosen, filtered and selected without a pointer, on a te
   await objects.getByText('100 of 100 drawn').waitFor();
 });
 
-test('half a million objects are drawn, and a lasso answers at once', { timeout: 240_000 }, async () => {
-  const [wells, each] = [50, 10_000];
+test('hundreds of thousands of objects are drawn, and a lasso answers at once', { timeout: 240_000 }, async () => {
+  const [wells, each] = [50, process.env['LONG'] ? 10_000 : 2_000];
   const anna = await person({ name: 'anna' });
   const names = Array.from({ length: wells }, (_, at) => `${String(at + 1).padStart(2, '0')}`);
   const { dataset, path } = await plate(anna, names);
@@ -286,7 +286,7 @@ test('half a million objects are drawn, and a lasso answers at once', { timeout:
   const begun = Date.now();
   const page = await anna.open(path);
   const objects = page.getByRole('region', { name: 'Objects' });
-  await objects.getByText('500\u202f000 of 500\u202f000 drawn').waitFor({ timeout: 120_000 });
+  await objects.getByText(process.env['LONG'] ? '500\u202f000 of 500\u202f000 drawn' : '100\u202f000 of 100\u202f000 drawn').waitFor({ timeout: 120_000 });
   const first = Date.now() - begun;
   await page.evaluate(() => {
     const status = document.querySelector('[aria-label="Selection"] [role=status]')!;
@@ -305,7 +305,7 @@ test('half a million objects are drawn, and a lasso answers at once', { timeout:
     [0.7, 0.6],
     [0.2, 0.7],
   ]);
-  await expect.poll(() => selectedCount(page), { timeout: 60_000 }).toBeGreaterThan(50_000);
+  await expect.poll(() => selectedCount(page), { timeout: 60_000 }).toBeGreaterThan((wells * each) / 10);
   const { up, told } = await page.evaluate(() => (window as unknown as { times: { up: number; told: number } }).times);
   console.log(`first picture after ${first} ms, lasso after ${Math.round(told - up)} ms`);
   expect(told - up).toBeGreaterThan(0);

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 
 import {
+  byTurns,
   cleanUp,
   interpreters,
   isAlive,
@@ -598,7 +599,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
   });
 
   describe('forks units from a process that imported once', () => {
-    it.each(SCRIPTS)('and a script that %s does what it does in a plain run', async (_, text, expected) => {
+    it.each(byTurns(SCRIPTS, python))('and a script that %s does what it does in a plain run', async (_, text, expected) => {
       const script = makeScript(text, MODULES);
       const folder = join(newFolder(), '0_task');
       const working_folder = newFolder();

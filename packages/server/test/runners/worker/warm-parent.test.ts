@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 
 import {
+  byTurns,
   cleanUp,
   interpreters,
   isAlive,
@@ -43,7 +44,8 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the warm
   /** A file that stays open would be written to by units of other batches. */
   const OWN = 'leaves a file open that a module opened';
 
-  it.each(SCRIPTS)('serves a script that %s, and it does what it does in a plain run', async (name, text, expected) => {
+  // with the other interpreter than in batches of their own
+  it.each(byTurns(SCRIPTS, python, 1))('serves a script that %s, and it does what it does in a plain run', async (name, text, expected) => {
     const script = makeScript(text, MODULES);
     const folder = join(newFolder(), '0_task');
     const working_folder = newFolder();
