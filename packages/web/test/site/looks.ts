@@ -30,6 +30,12 @@ async function violations(page: Page, colours: keyof typeof RULES): Promise<stri
   return found.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`));
 }
 
+/** Thumbnails come a moment later. Those that never come are part of some pictures. */
+const shown = (page: Page) =>
+  page
+    .waitForFunction('[...document.images].every((image) => image.complete)', undefined, { timeout: 10_000 })
+    .catch(() => undefined);
+
 /** Which page it is, and what is open in it. */
 const whereabouts = (page: Page) =>
   page.evaluate<string>(`[
@@ -56,6 +62,7 @@ export async function looksWell(page: Page, name: string): Promise<void> {
     if (colorScheme === 'dark' && seen.has(where) && !DRAWN) break;
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await settled(page);
+    if (DRAWN) await shown(page);
     if (DRAWN) await page.screenshot({ path: join(PICTURES, `${name}-${colorScheme}.png`) });
     expect(await violations(page, colorScheme), `${name}, ${colorScheme}`).toEqual([]);
   }
