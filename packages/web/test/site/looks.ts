@@ -33,7 +33,13 @@ async function violations(page: Page, colours: keyof typeof RULES): Promise<stri
 /** Thumbnails come a moment later. Those that never come are part of some pictures. */
 const shown = (page: Page) =>
   page
-    .waitForFunction('[...document.images].every((image) => image.complete)', undefined, { timeout: 10_000 })
+    .waitForFunction(
+      `[...document.images]
+        .filter((image) => image.getBoundingClientRect().top < innerHeight)
+        .every((image) => image.complete)`,
+      undefined,
+      { timeout: 10_000 },
+    )
     .catch(() => undefined);
 
 /** Which page it is, and what is open in it. */
