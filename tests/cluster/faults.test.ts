@@ -176,35 +176,39 @@ describe.each(TYPES)('%s', (type) => {
     expect(startsOf(deployment, 'lost answer')).toBe(1);
   });
 
-  it.runIf(LONG || type === 'slurm_ssh')('a node that fails loses the unit it ran; what had not begun there runs elsewhere', async () => {
-    watched(deployment);
-    const gate = gateOf(deployment, 'node');
-    const names = Array.from({ length: 8 }, (_, index) => `node ${index}`);
-    const job = await submitParallel(deployment, names, {
-      plan: { '*': { wait_for: gate } },
-      // a job takes all of a node, and runs its two units one after the other
-      meta_parallel: { cpus_per_task: 16, tasks_per_job: 2, parallel_tasks_per_job: 1 },
-    });
-    await until(
-      'a unit on each node',
-      () => [0, 2, 4, 6].every((index) => startsOf(deployment, `node ${index}`) === 1),
-      40,
-    );
-    const lines = await squeue();
-    const { schedulerNode } = await until('the node of the first unit', async () => {
-      const [first] = await unitsOf(job);
-      const id = lines.find((line) => line.state === 'RUNNING' && line.index === '0')?.node;
-      return first && id ? { schedulerNode: id } : undefined;
-    });
-    await killNode(schedulerNode as Node);
-    writeFileSync(gate, '');
-    const ended = await deployment.lab.end(job.id, 150);
-    expect(ended).toMatchObject({ status: 'failed', failure: { kind: 'task', num_images: 1 } });
-    const units = await unitsOf(job);
-    expect(units[0]).toMatchObject({ status: 'failed', cause: 'lost', message: expect.stringMatching(/node/i) });
-    expect(units.slice(1).map(({ status }) => status)).toEqual(Array(7).fill('done'));
-    expect(names.map((name) => startsOf(deployment, name))).toEqual(Array(8).fill(1));
-  }, 240_000);
+  it.runIf(LONG || type === 'slurm_ssh')(
+    'a node that fails loses the unit it ran; what had not begun there runs elsewhere',
+    async () => {
+      watched(deployment);
+      const gate = gateOf(deployment, 'node');
+      const names = Array.from({ length: 8 }, (_, index) => `node ${index}`);
+      const job = await submitParallel(deployment, names, {
+        plan: { '*': { wait_for: gate } },
+        // a job takes all of a node, and runs its two units one after the other
+        meta_parallel: { cpus_per_task: 16, tasks_per_job: 2, parallel_tasks_per_job: 1 },
+      });
+      await until(
+        'a unit on each node',
+        () => [0, 2, 4, 6].every((index) => startsOf(deployment, `node ${index}`) === 1),
+        40,
+      );
+      const lines = await squeue();
+      const { schedulerNode } = await until('the node of the first unit', async () => {
+        const [first] = await unitsOf(job);
+        const id = lines.find((line) => line.state === 'RUNNING' && line.index === '0')?.node;
+        return first && id ? { schedulerNode: id } : undefined;
+      });
+      await killNode(schedulerNode as Node);
+      writeFileSync(gate, '');
+      const ended = await deployment.lab.end(job.id, 150);
+      expect(ended).toMatchObject({ status: 'failed', failure: { kind: 'task', num_images: 1 } });
+      const units = await unitsOf(job);
+      expect(units[0]).toMatchObject({ status: 'failed', cause: 'lost', message: expect.stringMatching(/node/i) });
+      expect(units.slice(1).map(({ status }) => status)).toEqual(Array(7).fill('done'));
+      expect(names.map((name) => startsOf(deployment, name))).toEqual(Array(8).fill(1));
+    },
+    240_000,
+  );
 
   it('a job that is cancelled in Slurm has failed, and says who did not do it', async () => {
     watched(deployment);
@@ -218,19 +222,23 @@ describe.each(TYPES)('%s', (type) => {
     ]);
   });
 
-  it.runIf(LONG || type === 'slurm_sudo')('a unit over its memory is told apart from its neighbours, and has another attempt where the task asks for it', async () => {
-    watched(deployment);
-    const { lab } = deployment;
-    const plan = { [lab.urlOf('greedy')]: { allocate: 250, sleep: 2 }, '*': { sleep: 1 } };
-    const meta_parallel = { mem: 100, tasks_per_job: 2, parallel_tasks_per_job: 2 };
-    const job = await submitParallel(deployment, ['greedy', 'modest'], { plan, meta_parallel });
-    await lab.end(job.id, 60);
-    expect(await unitsOf(job)).toMatchObject([{ status: 'failed', cause: 'memory' }, { status: 'done' }]);
-    const more = { ...meta_parallel, retry: { times: 2, mem_factor: 2, max_mem: 500 } };
-    const again = await submitParallel(deployment, ['greedy', 'modest'], { plan, meta_parallel: more });
-    expect(await lab.end(again.id, 90)).toMatchObject({ status: 'done' });
-    expect([startsOf(deployment, 'greedy'), startsOf(deployment, 'modest')]).toEqual([4, 2]);
-  }, 200_000);
+  it.runIf(LONG || type === 'slurm_sudo')(
+    'a unit over its memory is told apart from its neighbours, and has another attempt where the task asks for it',
+    async () => {
+      watched(deployment);
+      const { lab } = deployment;
+      const plan = { [lab.urlOf('greedy')]: { allocate: 250, sleep: 2 }, '*': { sleep: 1 } };
+      const meta_parallel = { mem: 100, tasks_per_job: 2, parallel_tasks_per_job: 2 };
+      const job = await submitParallel(deployment, ['greedy', 'modest'], { plan, meta_parallel });
+      await lab.end(job.id, 60);
+      expect(await unitsOf(job)).toMatchObject([{ status: 'failed', cause: 'memory' }, { status: 'done' }]);
+      const more = { ...meta_parallel, retry: { times: 2, mem_factor: 2, max_mem: 500 } };
+      const again = await submitParallel(deployment, ['greedy', 'modest'], { plan, meta_parallel: more });
+      expect(await lab.end(again.id, 90)).toMatchObject({ status: 'done' });
+      expect([startsOf(deployment, 'greedy'), startsOf(deployment, 'modest')]).toEqual([4, 2]);
+    },
+    200_000,
+  );
 
   it('a stopped job is cancelled in Slurm, and its history is settled', async () => {
     watched(deployment);

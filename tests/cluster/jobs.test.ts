@@ -246,31 +246,35 @@ describe.each(TYPES)('%s', (type) => {
     expect(lab.starts().filter(({ url }) => url?.includes('/m '))).toHaveLength(4);
   });
 
-  it.runIf(LONG || type === 'slurm_ssh')('jobs that end before their worker begins say why, all with few commands', async () => {
-    onTestFailed(() => console.error(deployment.output()));
-    const { lab, db } = deployment;
-    const setPython = (path: string) =>
-      db.updateTable('resources').set({ jobs_slurm_python_worker: path }).where('id', '=', lab.resource_id).execute();
-    await setPython('/nowhere/python3');
-    const since = now();
-    const images = Array.from({ length: 20 }, (_, index) => `never ${index}`);
-    const job = await submitParallel(deployment, images, {
-      meta_parallel: { tasks_per_job: 1, parallel_tasks_per_job: 1 },
-    });
-    await setPython('/usr/bin/python3');
-    const { status, executor_error_log } = await lab.end(job.id, 90);
-    expect([status, executor_error_log]).toEqual(['failed', expect.stringContaining('/nowhere/python3')]);
-    const { units } = await lab.units(job.dataset, job.flow.steps[0]!);
-    for (const unit of units as object[]) {
-      expect(unit).toMatchObject({
-        status: 'failed',
-        cause: 'start',
-        message: expect.stringContaining('/nowhere/python3'),
+  it.runIf(LONG || type === 'slurm_ssh')(
+    'jobs that end before their worker begins say why, all with few commands',
+    async () => {
+      onTestFailed(() => console.error(deployment.output()));
+      const { lab, db } = deployment;
+      const setPython = (path: string) =>
+        db.updateTable('resources').set({ jobs_slurm_python_worker: path }).where('id', '=', lab.resource_id).execute();
+      await setPython('/nowhere/python3');
+      const since = now();
+      const images = Array.from({ length: 20 }, (_, index) => `never ${index}`);
+      const job = await submitParallel(deployment, images, {
+        meta_parallel: { tasks_per_job: 1, parallel_tasks_per_job: 1 },
       });
-    }
-    const commands = type === 'slurm_sudo' ? sudoCommands(since) : sshCommands(since);
-    expect(commands.filter(({ command }) => !/\bsqueue\b|\bsacct\b/.test(command)).length).toBeLessThanOrEqual(30);
-  }, 150_000);
+      await setPython('/usr/bin/python3');
+      const { status, executor_error_log } = await lab.end(job.id, 90);
+      expect([status, executor_error_log]).toEqual(['failed', expect.stringContaining('/nowhere/python3')]);
+      const { units } = await lab.units(job.dataset, job.flow.steps[0]!);
+      for (const unit of units as object[]) {
+        expect(unit).toMatchObject({
+          status: 'failed',
+          cause: 'start',
+          message: expect.stringContaining('/nowhere/python3'),
+        });
+      }
+      const commands = type === 'slurm_sudo' ? sudoCommands(since) : sshCommands(since);
+      expect(commands.filter(({ command }) => !/\bsqueue\b|\bsacct\b/.test(command)).length).toBeLessThanOrEqual(30);
+    },
+    150_000,
+  );
 });
 
 describe.each(TYPES)('%s', (type) => {

@@ -124,17 +124,20 @@ describe.concurrent.each<{ kind: Kind; account: string; first: string[] }>([
     expect(filesBelow(dirname(pathOf(person)))).toEqual([]);
   });
 
-  it.runIf(LONG || kind === 'slurm_sudo')('an environment that is gone, or is there already, is told as it is', async () => {
-    const { group } = await person.collected(newWheel().form);
-    await must(['mv', group.venv_path, `${group.venv_path}-aside`]);
-    const off = await person.act(group.id, 'deactivate');
-    expect([off.status, off.log]).toEqual(['failed', expect.stringContaining(`${group.venv_path} is not there`)]);
-    expect((await person.group(group.id)).active).toBe(false);
-    await must(['mv', `${group.venv_path}-aside`, group.venv_path]);
-    const on = await person.act(group.id, 'reactivate');
-    expect([on.status, on.log]).toEqual(['failed', expect.stringContaining('something at')]);
-    expect([(await person.group(group.id)).active, existsSync(group.venv_path)]).toEqual([false, true]);
-  });
+  it.runIf(LONG || kind === 'slurm_sudo')(
+    'an environment that is gone, or is there already, is told as it is',
+    async () => {
+      const { group } = await person.collected(newWheel().form);
+      await must(['mv', group.venv_path, `${group.venv_path}-aside`]);
+      const off = await person.act(group.id, 'deactivate');
+      expect([off.status, off.log]).toEqual(['failed', expect.stringContaining(`${group.venv_path} is not there`)]);
+      expect((await person.group(group.id)).active).toBe(false);
+      await must(['mv', `${group.venv_path}-aside`, group.venv_path]);
+      const on = await person.act(group.id, 'reactivate');
+      expect([on.status, on.log]).toEqual(['failed', expect.stringContaining('something at')]);
+      expect([(await person.group(group.id)).active, existsSync(group.venv_path)]).toEqual([false, true]);
+    },
+  );
 });
 
 describe('what is in the way on the other machine', () => {

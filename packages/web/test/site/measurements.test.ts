@@ -286,7 +286,9 @@ test('hundreds of thousands of objects are drawn, and a lasso answers at once', 
   const begun = Date.now();
   const page = await anna.open(path);
   const objects = page.getByRole('region', { name: 'Objects' });
-  await objects.getByText(process.env['LONG'] ? '500\u202f000 of 500\u202f000 drawn' : '100\u202f000 of 100\u202f000 drawn').waitFor({ timeout: 120_000 });
+  await objects
+    .getByText(process.env['LONG'] ? '500\u202f000 of 500\u202f000 drawn' : '100\u202f000 of 100\u202f000 drawn')
+    .waitFor({ timeout: 120_000 });
   const first = Date.now() - begun;
   await page.evaluate(() => {
     const status = document.querySelector('[aria-label="Selection"] [role=status]')!;

@@ -599,33 +599,36 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
   });
 
   describe('forks units from a process that imported once', () => {
-    it.each(byTurns(SCRIPTS, python))('and a script that %s does what it does in a plain run', async (_, text, expected) => {
-      const script = makeScript(text, MODULES);
-      const folder = join(newFolder(), '0_task');
-      const working_folder = newFolder();
-      const outcomes = async (warm: boolean) => {
-        rmSync(folder, { recursive: true, force: true });
-        const options = { folder, warm, working_folder, environment: { Y: 'y' }, args: ['{"n": 0}', '{"n": 1}'] };
-        const batch = batchOf({ command: [python, script], ...options });
-        const { ends, stderr } = await batch.run(PLAIN);
-        expect(stderr).toBe('');
-        expect(existsSync(join(batch.batch, 'warm.txt'))).toBe(warm);
-        const file = join(working_folder, 'kept');
-        const kept = existsSync(file) && readFileSync(file, 'utf8');
-        rmSync(file, { force: true });
-        return ends.map(({ end, exit_code, signal, output, num_warnings, problem, lost }) => {
-          const log = batch
-            .log(end)
-            .toString()
-            .replaceAll(/0x[0-9a-f]{6,}/g, '0x');
-          return { end, exit_code, signal, output, num_warnings, problem, lost, log, kept };
-        });
-      };
-      const plain = await outcomes(false);
-      const ended = plain.map((one) => (one.signal === null ? one.exit_code : `signal ${one.signal}`));
-      expect(ended).toEqual([expected, expected]);
-      expect(await outcomes(true)).toEqual(plain);
-    });
+    it.each(byTurns(SCRIPTS, python))(
+      'and a script that %s does what it does in a plain run',
+      async (_, text, expected) => {
+        const script = makeScript(text, MODULES);
+        const folder = join(newFolder(), '0_task');
+        const working_folder = newFolder();
+        const outcomes = async (warm: boolean) => {
+          rmSync(folder, { recursive: true, force: true });
+          const options = { folder, warm, working_folder, environment: { Y: 'y' }, args: ['{"n": 0}', '{"n": 1}'] };
+          const batch = batchOf({ command: [python, script], ...options });
+          const { ends, stderr } = await batch.run(PLAIN);
+          expect(stderr).toBe('');
+          expect(existsSync(join(batch.batch, 'warm.txt'))).toBe(warm);
+          const file = join(working_folder, 'kept');
+          const kept = existsSync(file) && readFileSync(file, 'utf8');
+          rmSync(file, { force: true });
+          return ends.map(({ end, exit_code, signal, output, num_warnings, problem, lost }) => {
+            const log = batch
+              .log(end)
+              .toString()
+              .replaceAll(/0x[0-9a-f]{6,}/g, '0x');
+            return { end, exit_code, signal, output, num_warnings, problem, lost, log, kept };
+          });
+        };
+        const plain = await outcomes(false);
+        const ended = plain.map((one) => (one.signal === null ? one.exit_code : `signal ${one.signal}`));
+        expect(ended).toEqual([expected, expected]);
+        expect(await outcomes(true)).toEqual(plain);
+      },
+    );
 
     it('and imports once', async () => {
       const counter = join(newFolder(), 'imports');

@@ -45,50 +45,53 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the warm
   const OWN = 'leaves a file open that a module opened';
 
   // with the other interpreter than in batches of their own
-  it.each(byTurns(SCRIPTS, python, 1))('serves a script that %s, and it does what it does in a plain run', async (name, text, expected) => {
-    const script = makeScript(text, MODULES);
-    const folder = join(newFolder(), '0_task');
-    const working_folder = newFolder();
-    const environment = { Y: 'y' };
-    const parent = parentOf({ working_folder, environment });
-    const warm = await parent.start();
-    const outcomes = async (isWarm: boolean, count: number) => {
-      rmSync(folder, { recursive: true, force: true });
-      const batch = batchIn(parent, script, {
-        folder,
-        warm: isWarm,
-        working_folder,
-        environment,
-        args: several(count),
-      });
-      const { ends, stderr } = await batch.run(PLAIN);
-      expect(stderr).toBe('');
-      expect(hadOwn(batch)).toBe(isWarm && name === OWN && count > 1);
-      const file = join(working_folder, 'kept');
-      const kept = existsSync(file) && readFileSync(file, 'utf8');
-      rmSync(file, { force: true });
-      return ends.map(({ end, exit_code, signal, output, num_warnings, problem, lost }) => {
-        const log = batch
-          .log(end)
-          .toString()
-          .replaceAll(/0x[0-9a-f]{6,}/g, '0x');
-        return { end, exit_code, signal, output, num_warnings, problem, lost, log, kept };
-      });
-    };
-    const plain = await outcomes(false, 2);
-    expect(plain.map((one) => (one.signal === null ? one.exit_code : `signal ${one.signal}`))).toEqual([
-      expected,
-      expected,
-    ]);
-    const alone = await outcomes(false, 1);
-    expect(await outcomes(true, 2)).toEqual(plain);
-    // one unit alone, and the second batch
-    expect(await outcomes(true, 1)).toEqual(alone);
-    const settled = name === OWN ? 'the imports left a file open' : 'ready';
-    expect(parent.state()?.scripts).toEqual({ [script]: settled });
-    warm.process.kill('SIGTERM');
-    expect(await warm.done).toEqual({ code: 0, stderr: '' });
-  });
+  it.each(byTurns(SCRIPTS, python, 1))(
+    'serves a script that %s, and it does what it does in a plain run',
+    async (name, text, expected) => {
+      const script = makeScript(text, MODULES);
+      const folder = join(newFolder(), '0_task');
+      const working_folder = newFolder();
+      const environment = { Y: 'y' };
+      const parent = parentOf({ working_folder, environment });
+      const warm = await parent.start();
+      const outcomes = async (isWarm: boolean, count: number) => {
+        rmSync(folder, { recursive: true, force: true });
+        const batch = batchIn(parent, script, {
+          folder,
+          warm: isWarm,
+          working_folder,
+          environment,
+          args: several(count),
+        });
+        const { ends, stderr } = await batch.run(PLAIN);
+        expect(stderr).toBe('');
+        expect(hadOwn(batch)).toBe(isWarm && name === OWN && count > 1);
+        const file = join(working_folder, 'kept');
+        const kept = existsSync(file) && readFileSync(file, 'utf8');
+        rmSync(file, { force: true });
+        return ends.map(({ end, exit_code, signal, output, num_warnings, problem, lost }) => {
+          const log = batch
+            .log(end)
+            .toString()
+            .replaceAll(/0x[0-9a-f]{6,}/g, '0x');
+          return { end, exit_code, signal, output, num_warnings, problem, lost, log, kept };
+        });
+      };
+      const plain = await outcomes(false, 2);
+      expect(plain.map((one) => (one.signal === null ? one.exit_code : `signal ${one.signal}`))).toEqual([
+        expected,
+        expected,
+      ]);
+      const alone = await outcomes(false, 1);
+      expect(await outcomes(true, 2)).toEqual(plain);
+      // one unit alone, and the second batch
+      expect(await outcomes(true, 1)).toEqual(alone);
+      const settled = name === OWN ? 'the imports left a file open' : 'ready';
+      expect(parent.state()?.scripts).toEqual({ [script]: settled });
+      warm.process.kill('SIGTERM');
+      expect(await warm.done).toEqual({ code: 0, stderr: '' });
+    },
+  );
 
   it('imports once for all batches, ahead of the first, and also for one unit alone', async () => {
     const counter = join(newFolder(), 'imports');
