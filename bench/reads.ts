@@ -128,7 +128,6 @@ async function measureReads({ serviceUrl, bareUrl }: Servers, token: string, pla
   const learner = caller(bareUrl, token);
   const operations = Object.entries(reads(place));
   const statements = new Map<string, number>();
-  // before there is traffic, whose statements would be taken for these
   for (const [name, operation] of operations) {
     const learnt = await learner.post(`/learn/${keyOf(name)}`, { method: 'GET', ...operation, token });
     statements.set(name, (learnt as { statements: number }).statements);

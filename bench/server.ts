@@ -19,7 +19,7 @@ import { operator } from '../packages/server/src/audit/index.ts';
 import { migrate } from '../packages/server/src/db/index.ts';
 import { createService } from '../packages/server/src/service.ts';
 import { loadSettings, loggingFor, openWorkplace } from '../packages/server/src/workplace.ts';
-import { type SeenStatement, seenStatements } from '../packages/server/test/support/statements.ts';
+import { ownStatements } from '../packages/server/test/support/statements.ts';
 
 const settings = loadSettings({ SERVICE_DATA_DIR: process.argv[2]!, SERVICE_LOGGING_LEVEL: '30' });
 const workplace = await openWorkplace(settings, loggingFor(settings));
@@ -55,24 +55,48 @@ bare.get<{ Params: { id: string } }>('/token/:id', ({ params }) =>
   tokens.issue(Number(params.id), 3600, { generation: 0 }),
 );
 
-/** The statements that run while something happens, with their values. Background work is left out. */
-const statementsOf = async (work: () => Promise<unknown>): Promise<SeenStatement[]> =>
-  (await seenStatements(work)).filter(({ text, values }) => values.length > 0 && !text.includes('background_work'));
+const textsIn = (value: unknown): string[] => {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+};
 
-const learnt = new Map<string, SeenStatement & { body: string }>();
-bare.post<{ Params: { name: string }; Body: { method: 'GET'; url: string; token: string; payload?: object } }>(
+/** Every text of `whole` is in `source`, as it is or inside a JSON text. */
+function requireSource(whole: unknown, source: unknown, what: string): void {
+  const known = JSON.stringify(source);
+  const missing = textsIn(whole).find((text) => !known.includes(JSON.stringify(text).slice(1, -1)));
+  if (missing !== undefined) throw new Error(`${what}: nothing is known of "${missing}" in ${known.slice(0, 1000)}`);
+}
+
+interface Request {
+  method: 'GET';
+  url: string;
+  payload?: object;
+}
+
+/** The statement that a request ends with, which gives what is answered, or takes what was sent where that is nothing. */
+async function learn(request: Request, token: string) {
+  const answers: { body: string; statusCode: number }[] = [];
+  const seen = await ownStatements(async () => {
+    answers.push(await service.inject({ ...request, headers: { authorization: `Bearer ${token}` } }));
+  });
+  const { body, statusCode } = answers[0]!;
+  if (statusCode >= 300) throw new Error(`${request.url}: ${statusCode} ${body}`);
+  const statements = seen.filter(({ values }) => values.length > 0);
+  const { text, values: given, rows } = statements.at(-1)!;
+  const values = given.map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString() : value));
+  const what = `${request.url} ends with ${text}`;
+  if (body === '') requireSource(request.payload, values, what);
+  else requireSource(JSON.parse(body), rows, what);
+  return { text, values, body, statements: statements.length };
+}
+
+const learnt = new Map<string, Awaited<ReturnType<typeof learn>>>();
+bare.post<{ Params: { name: string }; Body: Request & { token: string } }>(
   '/learn/:name',
   async ({ params, body: { token, ...request } }) => {
-    const answers: { body: string; statusCode: number }[] = [];
-    const statements = await statementsOf(async () => {
-      answers.push(await service.inject({ ...request, headers: { authorization: `Bearer ${token}` } }));
-    });
-    const [answer] = answers;
-    if (answer!.statusCode >= 300) throw new Error(`${request.url}: ${answer!.statusCode} ${answer!.body}`);
-    const { text, values: given } = statements.at(-1)!;
-    const values = given.map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString() : value));
-    learnt.set(params.name, { text, values, body: answer!.body });
-    return { text, values, statements: statements.length };
+    const { body, ...statement } = await learn(request, token);
+    learnt.set(params.name, { body, ...statement });
+    return statement;
   },
 );
 bare.post<{ Params: { name: string }; Body: { values?: unknown[] } }>('/run/:name', async ({ params, body }, reply) => {

@@ -1,5 +1,5 @@
 /** The connection to PostgreSQL: one pool, Kysely on top of it. */
-import { Kysely, PostgresDialect } from 'kysely';
+import { type Expression, Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 
 import { parseJson } from '@service/contract';
@@ -28,6 +28,10 @@ function readTimestamp(text: string): string {
   const [, date, time, fraction] = match;
   return `${date}T${time}${fraction === undefined ? '' : `.${fraction.padEnd(6, '0')}`}+00:00`;
 }
+
+/** The same in a JSON text that the database writes. */
+export const timeText = (time: Expression<string | null>) => sql<string>`
+  replace(to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '.000000', '') || '+00:00'`;
 
 const types = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') => {

@@ -12,9 +12,9 @@ import type {
   User,
 } from '@service/contract';
 
-import type { Database } from '../db/index.ts';
+import { type Database, pageOf } from '../db/index.ts';
 import { waitingWords } from '../engine/slurm/reasons.ts';
-import { refuse } from '../http/index.ts';
+import { objectText, refuse, Written } from '../http/index.ts';
 import { openDataset, openProject, openWorkflow } from '../projects/index.ts';
 import type { ClusterAddress, Clusters } from '../slurm/index.ts';
 import type { JobFiles } from './files/index.ts';
@@ -42,15 +42,35 @@ export async function findAnyJob(db: store.Executor, jobId: number): Promise<Job
   return job;
 }
 
+type PageOfJobs = ReturnType<typeof pageOf<Job>>;
+
+/** The jobs of a page. */
+export async function pageOfJobs(
+  db: Database,
+  filter: store.JobFilter,
+  { log, ...page }: PageRequest & { log: boolean },
+) {
+  const { total, items } = await store.pageOfJobs(db, filter, log, page);
+  const { items: _, ...numbers } = pageOf(page, total, []);
+  return { count: items.length, answer: new Written<PageOfJobs>(objectText(numbers, { items: `[${items.join()}]` })) };
+}
+
+interface ListedJobs {
+  /** How many are in the answer. */
+  count: number;
+  answer: Written<JobList>;
+}
+
 /** The complete list, or the newest so many where an administrator set a limit; a page where one is asked for. */
 export async function listJobs(
   db: Database,
   filter: store.JobFilter,
   { log, ...page }: PageRequest & { log: boolean },
   maxListLength: number | null,
-): Promise<JobList> {
-  if (page.page_size !== null) return store.pageOfJobs(db, filter, log, page);
-  return store.listJobs(db, filter, { log, limit: maxListLength });
+): Promise<ListedJobs> {
+  if (page.page_size !== null) return pageOfJobs(db, filter, { log, ...page });
+  const items = await store.listJobs(db, filter, { log, limit: maxListLength ?? undefined });
+  return { count: items.length, answer: new Written(`[${items.join()}]`) };
 }
 
 /** The newest job of the caller's projects. */

@@ -36,7 +36,7 @@ export async function openDataset(
   datasetId: number,
   needed: Permissions,
 ): Promise<Dataset> {
-  const found = await store.findProjectAndDataset(db, user.id, { projectId, datasetId });
+  const found = await store.findProjectAndDatasets(db, { userId: user.id, projectId, datasetId });
   requireProject(found?.project, needed);
   const dataset = found!.datasets[0];
   if (!dataset) throw refuse(404, 'There is no dataset with this id in the project.');
@@ -44,7 +44,7 @@ export async function openDataset(
 }
 
 export async function listDatasets(db: Executor, user: User, projectId: number): Promise<Dataset[]> {
-  const found = await store.findProjectAndDatasets(db, user.id, projectId);
+  const found = await store.findProjectAndDatasets(db, { userId: user.id, projectId });
   requireProject(found?.project, 'r');
   return found!.datasets;
 }

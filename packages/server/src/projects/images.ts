@@ -68,15 +68,13 @@ export const valuesOf = async (db: Database, datasetId: number): Promise<Values>
   valuesIn(await store.facetsOf(db, datasetId));
 
 function valuesIn(facets: readonly store.Facet[]): Values {
-  const attributes = new Map<string, Scalar[]>();
-  const types = new Set<string>();
-  for (const { kind, key, value } of facets) {
-    if (kind === 'type') types.add(key);
-    else if (attributes.has(key)) attributes.get(key)!.push(value);
-    else attributes.set(key, [value]);
-  }
-  for (const values of attributes.values()) values.sort(compareScalars);
-  return { attributes: Object.fromEntries(attributes), types: [...types].sort() };
+  const of = (wanted: store.Facet['kind']) => facets.filter(({ kind }) => kind === wanted);
+  return {
+    attributes: Object.fromEntries(of('attribute').map(({ key, values }) => [key, values.sort(compareScalars)])),
+    types: of('type')
+      .map(({ key }) => key)
+      .sort(),
+  };
 }
 
 /** `-zarr_url`, `attribute:well`: one of the names, or an attribute, the largest first with - in front. */

@@ -5,14 +5,11 @@ import { contradiction } from '../engine/type-filters.ts';
 import { refuse } from '../http/index.ts';
 import type { TaskForUser } from './store/tasks.ts';
 
-const NO_ACCESS = 'You no longer have access to this task. Replace it, or ask its owner to share it with you.';
-const INACTIVE = 'This task is not active. Replace it by an active version, or ask its owner to reactivate it.';
-
-/** Shown beside a task that the caller could not run; null when all is well. */
-export function taskWarning({ readable, active }: { readable: boolean; active: boolean }): string | null {
-  if (!readable) return NO_ACCESS;
-  return active ? null : INACTIVE;
-}
+/** Shown beside a task that the caller could not run. */
+export const TASK_WARNINGS = {
+  no_access: 'You no longer have access to this task. Replace it, or ask its owner to share it with you.',
+  inactive: 'This task is not active. Replace it by an active version, or ask its owner to reactivate it.',
+};
 
 /** A task that the caller may put into a workflow, or a refusal. */
 export function usableTask(task: TaskForUser | undefined, taskId: number): TaskForUser {

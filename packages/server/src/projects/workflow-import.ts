@@ -15,7 +15,7 @@ import { appendTasks } from './store/workflow-tasks.ts';
 import { insertWorkflow } from './store/workflows.ts';
 import { requireMatchingTypes } from './task-access.ts';
 import { newWorkflowTask } from './workflow-tasks.ts';
-import { describeWorkflow, orRefused } from './workflows.ts';
+import { orRefused, readWorkflow } from './workflows.ts';
 
 type Wanted = WorkflowImport['task_list'][number]['task'];
 
@@ -96,7 +96,7 @@ export function importWorkflow(
       return newWorkflowTask(task, item);
     });
     await orRefused(appendTasks(inside, user, workflow.id, rows));
-    return describeWorkflow(inside, user, opened, workflow);
+    return readWorkflow(inside, user, opened.project.id, workflow.id);
   };
   return trx ? work(trx) : db.transaction().execute(work);
 }

@@ -19,7 +19,7 @@ import { openProject, requireProject } from './access.ts';
 import { type Executor, hasSubmittedJob, type OpenProject } from './store/access.ts';
 import * as taskStore from './store/workflow-tasks.ts';
 import * as store from './store/workflows.ts';
-import { requireMatchingTypes, taskWarning } from './task-access.ts';
+import { requireMatchingTypes, TASK_WARNINGS } from './task-access.ts';
 
 const NO_WORKFLOW = 'There is no workflow with this id in this project.';
 
@@ -39,7 +39,7 @@ export async function openWorkflow(
   needed: Permissions,
   { hold = false }: { hold?: boolean } = {},
 ): Promise<OpenWorkflow> {
-  const found = await store.findProjectAndWorkflow(db, user.id, { projectId, workflowId, withJobs: false });
+  const found = await store.findProjectAndWorkflow(db, { userId: user.id, projectId, workflowId });
   const opened = requireProject(found?.project, needed);
   const workflow = hold ? await store.lockWorkflow(db, projectId, workflowId) : found!.workflow;
   if (!workflow) throw refuse(404, NO_WORKFLOW);
@@ -73,22 +73,6 @@ export async function orRefused<T>(work: Promise<T>): Promise<T> {
 
 const asShown = ({ project }: OpenProject, workflow: store.WorkflowRow) => ({ ...workflow, project });
 
-/** A workflow as its page shows it. */
-export async function describeWorkflow(
-  db: Executor,
-  user: User,
-  opened: OpenProject,
-  workflow: store.WorkflowRow,
-  found?: store.JobNumbers,
-): Promise<Written<WorkflowWithWarnings>> {
-  const jobs = found ?? (await store.jobsOf(db, workflow.id));
-  const tasks = await taskStore.tasksWithAccess(db, user, workflow.id);
-  const texts = tasks.map(({ readable, active, task, ...own }) =>
-    objectText(own, { task }, { warning: taskWarning({ readable, active }) }),
-  );
-  return new Written(objectText(asShown(opened, workflow), { task_list: `[${texts.join()}]` }, jobs));
-}
-
 export async function listWorkflows(
   db: Database,
   user: User,
@@ -120,16 +104,17 @@ export async function createWorkflow(
   return { ...asShown(opened, workflow), task_list: [] };
 }
 
+/** A workflow as its page shows it. */
 export async function readWorkflow(
-  db: Database,
+  db: Executor,
   user: User,
   projectId: number,
   workflowId: number,
 ): Promise<Written<WorkflowWithWarnings>> {
-  const found = await store.findProjectAndWorkflow(db, user.id, { projectId, workflowId, withJobs: true });
+  const found = await store.findWholeWorkflow(db, user, { projectId, workflowId }, TASK_WARNINGS);
   const opened = requireProject(found?.project, 'r');
   if (!found?.workflow) throw refuse(404, NO_WORKFLOW);
-  return describeWorkflow(db, user, opened, found.workflow, found.jobs);
+  return new Written(objectText(asShown(opened, found.workflow), { task_list: found.taskList! }, found.jobs));
 }
 
 async function reorder(db: Executor, workflowId: number, ids: number[]): Promise<void> {
@@ -149,10 +134,10 @@ export const updateWorkflow = (
   { reordered_workflowtask_ids: order, ...changes }: WorkflowUpdate,
 ): Promise<Written<WorkflowWithWarnings>> =>
   db.transaction().execute(async (trx) => {
-    const { workflow, ...opened } = await openWorkflow(trx, user, projectId, workflowId, 'rw', { hold: true });
+    await openWorkflow(trx, user, projectId, workflowId, 'rw', { hold: true });
     await orRefused(store.updateWorkflow(trx, workflowId, changes));
     if (order != null) await reorder(trx, workflowId, order);
-    return describeWorkflow(trx, user, opened, { ...workflow, ...changes });
+    return readWorkflow(trx, user, projectId, workflowId);
   });
 
 export const deleteWorkflow = (db: Database, by: Acting, projectId: number, workflowId: number): Promise<void> =>

@@ -7,5 +7,5 @@ export { taskRoutes } from './routes/tasks.ts';
 export { recentActivities } from './store/activities.ts';
 export { countCoreTasks } from './store/core-tasks.ts';
 export { ACTIVITY_WORK } from './store/lifecycle.ts';
-export { isOffered, isReadable, onOwnResource } from './store/visibility.ts';
+export { isOffered, isReadable, onOwnResource, type Reader } from './store/visibility.ts';
 export { preferred } from './visibility.ts';

@@ -188,9 +188,11 @@ describe('lists of jobs', () => {
   it('hold at most as many as an administrator allows, the newest; pages are not cut', async () => {
     const { db } = service.database;
     const filter = { project_id: scene.project };
-    expect(idsOf((await listJobs(db, filter, EVERYWHERE, 2)) as { id: number }[])).toEqual([2, 1]);
-    expect(idsOf((await listJobs(db, filter, EVERYWHERE, null)) as { id: number }[])).toEqual([2, 1, 0]);
-    expect(await listJobs(db, filter, { ...EVERYWHERE, page_size: 3 }, 2)).toMatchObject({ total_count: 3 });
+    const listed = async (page: Parameters<typeof listJobs>[2], most: number | null) =>
+      JSON.parse((await listJobs(db, filter, page, most)).answer.text) as unknown;
+    expect(idsOf((await listed(EVERYWHERE, 2)) as { id: number }[])).toEqual([2, 1]);
+    expect(idsOf((await listed(EVERYWHERE, null)) as { id: number }[])).toEqual([2, 1, 0]);
+    expect(await listed({ ...EVERYWHERE, page_size: 3 }, 2)).toMatchObject({ total_count: 3 });
   });
 
   it('cost as many statements for many jobs as for one', async () => {

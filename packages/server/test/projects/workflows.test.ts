@@ -202,7 +202,7 @@ describe('reading a workflow', () => {
     expect(await statusOf(client.get(`${url}import/`))).toBe(422);
   });
 
-  it('takes at most six statements for twenty tasks, and so do the version candidates', async () => {
+  it('takes two statements for twenty tasks, and the version candidates at most six', async () => {
     const workflow = await newWorkflow();
     const tasks = await Promise.all(
       Array.from({ length: 20 }, () => addTask(service, { taskgroupv2_id: taskGroup, args_schema_parallel: { a: 1 } })),
@@ -213,8 +213,7 @@ describe('reading a workflow', () => {
     );
     expect(added.body).toHaveLength(20);
     const reading = await statementsOf(() => client.get(workflow.url));
-    expect(reading.length).toBeLessThanOrEqual(6);
-    expect(reading.length).toBeGreaterThan(2);
+    expect(reading).toHaveLength(2);
     const candidates = await statementsOf(() => client.get(`${workflow.url}version-update-candidates/`));
     expect(candidates.length).toBeLessThanOrEqual(6);
   });

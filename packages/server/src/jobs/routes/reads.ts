@@ -16,7 +16,6 @@ import { preCheck } from '../pre-check.ts';
 import { ranWorkflow } from '../ran-workflow.ts';
 import * as reads from '../reads.ts';
 import * as accounting from '../store/accounting.ts';
-import { pageOfJobs } from '../store/jobs.ts';
 import { timelineOf } from '../timeline.ts';
 import * as logs from '../unit-logs.ts';
 
@@ -42,24 +41,20 @@ export function jobReadRoutes(api: Api, given: ReadParts): void {
 }
 
 function listRoutes(api: Api, { db, maxListLength }: ReadParts): void {
-  api.serve(jobs.listAllJobs, ({ user, query: { log, page, page_size, ...filter } }) =>
-    reads.listJobs(db, { ...filter, member_id: user.id }, { log, page, page_size }, maxListLength),
-  );
+  api.serve(jobs.listAllJobs, async ({ user, query: { log, page, page_size, ...filter } }) => {
+    const asked = { ...filter, member_id: user.id };
+    return (await reads.listJobs(db, asked, { log, page, page_size }, maxListLength)).answer;
+  });
   api.serve(jobs.listJobs, async ({ user, params, query: { log, page, page_size, ...filter } }) => {
-    const member = { member_id: user.id };
-    const found = await reads.listJobs(
-      db,
-      { ...filter, ...params, ...member },
-      { log, page, page_size },
-      maxListLength,
-    );
+    const asked = { ...filter, ...params, member_id: user.id };
+    const { count, answer } = await reads.listJobs(db, asked, { log, page, page_size }, maxListLength);
     // who sees a job may see the project; who sees none may be somebody to refuse
-    if ((Array.isArray(found) ? found : found.items).length === 0) await openProject(db, user, params.project_id, 'r');
-    return found;
+    if (count === 0) await openProject(db, user, params.project_id, 'r');
+    return answer;
   });
   api.serve(jobs.listWorkflowJobs, async ({ user, params, query: { log, page, page_size, ...filter } }) => {
     await openWorkflow(db, user, params.project_id, params.workflow_id, 'r');
-    return reads.listJobs(db, { ...filter, ...params }, { log, page, page_size }, maxListLength);
+    return (await reads.listJobs(db, { ...filter, ...params }, { log, page, page_size }, maxListLength)).answer;
   });
   api.serve(jobs.preCheck, ({ user, params }) => preCheck(db, user, params));
   api.serve(jobs.latestJobOfAll, ({ user, query }) => reads.latestOfAll(db, user, query));
@@ -106,9 +101,10 @@ function historyRoutes(api: Api, parts: PartsWithReaders): void {
 }
 
 function adminRoutes(api: Api, { db, files, readers }: PartsWithReaders): void {
-  api.serve(jobs.adminListJobs, ({ query: { job_user_email, log, page, page_size, ...filter } }) =>
-    pageOfJobs(db, { ...filter, user_email: job_user_email }, log, { page, page_size }),
-  );
+  api.serve(jobs.adminListJobs, async ({ query: { job_user_email, log, page, page_size, ...filter } }) => {
+    const asked = { ...filter, user_email: job_user_email };
+    return (await reads.pageOfJobs(db, asked, { log, page, page_size })).answer;
+  });
   api.serve(jobs.adminGetJob, ({ user, params, query, reply }) =>
     readers.readJob(user.id, reply, async () => {
       const job = await reads.findAnyJob(db, params.job_id);

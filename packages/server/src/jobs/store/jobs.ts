@@ -1,30 +1,24 @@
 /** The SQL of jobs as the wire shows them. */
-import { sql, type Transaction } from 'kysely';
+import { type Expression, type ExpressionBuilder, type Nullable, sql, type Transaction } from 'kysely';
+import { jsonBuildObject } from 'kysely/helpers/postgres';
 
-import type { Job, JobStatus, PageRequest } from '@service/contract';
+import { type Job, type JobStatus, type JsonObject, type PageRequest, parseJson } from '@service/contract';
 
-import { type Database, pageOf, rowsOf, type Tables } from '../../db/index.ts';
+import { builtOnce, type Database, rowsOf, type Tables, timeText } from '../../db/index.ts';
 import type { ClusterAccess } from '../snapshot.ts';
 
 export type Executor = Database | Transaction<Tables>;
 
-/** In the order of the wire; the log and the resource go in between. */
-const FIRST_COLUMNS = [
+const COLUMNS = [
   'jobs.id',
   'jobs.project_id',
-  'jobs.project_dump',
   'jobs.user_email',
   'jobs.slurm_account',
   'jobs.workflow_id',
-  'jobs.workflow_dump',
   'jobs.dataset_id',
-  'jobs.dataset_dump',
   'jobs.start_timestamp',
   'jobs.end_timestamp',
   'jobs.status',
-] as const;
-
-const LAST_COLUMNS = [
   'jobs.executor_error_log',
   'jobs.working_dir',
   'jobs.working_dir_user',
@@ -41,32 +35,32 @@ const LAST_COLUMNS = [
   'jobs.failure',
 ] as const;
 
-const selectJobs = (db: Executor, log: boolean) =>
-  db
-    .selectFrom('jobs')
-    .leftJoin('projects', 'projects.id', 'jobs.project_id')
-    .select(FIRST_COLUMNS)
-    .select((eb) => sql<string | null>`${log ? eb.ref('jobs.log') : sql`null::text`}`.as('log'))
-    .select(LAST_COLUMNS);
+/** What the wire shows of the dumps: those of older services hold more. */
+const DUMPS = {
+  project_dump: ['id', 'name', 'timestamp_created'],
+  workflow_dump: ['id', 'name', 'project_id', 'timestamp_created'],
+  dataset_dump: ['id', 'name', 'project_id', 'timestamp_created', 'zarr_dir'],
+} as const;
+const DUMP_NAMES = Object.keys(DUMPS) as (keyof typeof DUMPS)[];
+
+const keep = (dump: Record<string, unknown>, keys: readonly string[]) =>
+  Object.fromEntries(keys.filter((key) => key in dump).map((key) => [key, dump[key]]));
+
+const fromJobs = (db: Executor) => db.selectFrom('jobs').leftJoin('projects', 'projects.id', 'jobs.project_id');
+type InJobs = ExpressionBuilder<Tables & { projects: Nullable<Tables['projects']> }, 'jobs' | 'projects'>;
+
+const logOf = (eb: InJobs, log: boolean) => sql<string | null>`${log ? eb.ref('jobs.log') : sql`null::text`}`;
+
+const columns = (log: boolean) => (eb: InJobs) => [...COLUMNS, ...DUMP_NAMES, logOf(eb, log).as('log')] as const;
+
+const selectJobs = (db: Executor, log: boolean) => fromJobs(db).select(columns(log));
 
 type Row = Awaited<ReturnType<ReturnType<typeof selectJobs>['executeTakeFirstOrThrow']>>;
 
-/** Dumps of older services hold more than the wire shows. */
-const keep = (dump: Record<string, unknown>, keys: string[]) =>
-  Object.fromEntries(keys.filter((key) => key in dump).map((key) => [key, dump[key]]));
-
-const asJob = (row: Row): Job => ({
-  ...row,
-  project_dump: keep(row.project_dump, ['id', 'name', 'timestamp_created']) as Job['project_dump'],
-  workflow_dump: keep(row.workflow_dump, ['id', 'name', 'project_id', 'timestamp_created']) as Job['workflow_dump'],
-  dataset_dump: keep(row.dataset_dump, [
-    'id',
-    'name',
-    'project_id',
-    'timestamp_created',
-    'zarr_dir',
-  ]) as Job['dataset_dump'],
-});
+const asJob = (row: Row): Job => {
+  const dumps = Object.fromEntries(DUMP_NAMES.map((name) => [name, keep(row[name], DUMPS[name])]));
+  return { ...row, ...(dumps as Pick<Job, keyof typeof DUMPS>) };
+};
 
 export interface JobFilter {
   id?: number | undefined;
@@ -103,8 +97,8 @@ const EQUAL = [
   ['project_owner_id', 'projects.owner_id'],
 ] as const;
 
-function filtered(db: Executor, filter: JobFilter, log: boolean) {
-  let query = selectJobs(db, log);
+function filtered(db: Executor, filter: JobFilter) {
+  let query = fromJobs(db);
   for (const [name, column] of EQUAL) {
     if (filter[name] !== undefined) query = query.where(column, '=', filter[name]);
   }
@@ -118,33 +112,74 @@ function filtered(db: Executor, filter: JobFilter, log: boolean) {
   );
 }
 
-const newestFirst = (db: Executor, filter: JobFilter, log: boolean) =>
-  filtered(db, filter, log).orderBy('jobs.start_timestamp', 'desc').orderBy('jobs.id', 'desc');
+const newestFirst = (db: Executor, filter: JobFilter) =>
+  filtered(db, filter).orderBy('jobs.start_timestamp', 'desc').orderBy('jobs.id', 'desc');
 
-/** Newest first, all of them or so many. */
-export async function listJobs(
-  db: Executor,
-  filter: JobFilter,
-  { log, limit }: { log: boolean; limit: number | null },
-): Promise<Job[]> {
-  const all = newestFirst(db, filter, log);
-  const rows = await (limit === null ? all : all.limit(limit)).execute();
-  return rows.map(asJob);
+const TIME_COLUMNS = ['start_timestamp', 'end_timestamp', 'stop_requested_at', 'timestamp_first_unit'] as const;
+
+/** All but the dumps, as a JSON text. */
+function jobText(eb: InJobs, log: boolean) {
+  const values = COLUMNS.map((name) => [name.slice(name.indexOf('.') + 1), eb.ref(name)]);
+  const times = TIME_COLUMNS.map((name) => [name, timeText(eb.ref(`jobs.${name}`))]);
+  const fields = { ...Object.fromEntries([...values, ...times]), log: logOf(eb, log) } as Record<
+    string,
+    Expression<unknown>
+  >;
+  return sql<string>`${jsonBuildObject(fields)}::text`;
 }
 
+interface Slice {
+  limit?: number | undefined;
+  offset?: number | undefined;
+}
+
+const selectTexts = (log: boolean) =>
+  builtOnce((db, { limit, offset, ...filter }: JobFilter & Slice) => {
+    const all = newestFirst(db, filter).select((eb) => [
+      jobText(eb, log).as('job'),
+      ...DUMP_NAMES.map((name) => sql<string>`${eb.ref(name)}::text`.as(name)),
+    ]);
+    const some = limit === undefined ? all : all.limit(limit);
+    return offset === undefined ? some : some.offset(offset);
+  });
+const [withLogs, withoutLogs] = [selectTexts(true), selectTexts(false)];
+
+/** What the wire shows of a dump, as texts. Jobs of one list have much in common: each text is read once. */
+function shownDumps() {
+  const known = new Map<string, string>();
+  return (name: keyof typeof DUMPS, text: string): string => {
+    const key = name + text;
+    const shown = known.get(key) ?? JSON.stringify(keep(parseJson(text) as JsonObject, DUMPS[name]));
+    known.set(key, shown);
+    return shown;
+  };
+}
+
+/** As JSON texts, newest first, all of them or so many. */
+export async function listJobs(db: Executor, filter: JobFilter, { log, ...slice }: Slice & { log: boolean }) {
+  const rows = await (log ? withLogs : withoutLogs)(db, { ...filter, ...slice });
+  const shown = shownDumps();
+  return rows.map(({ job, ...dumps }) => {
+    const members = DUMP_NAMES.map((name) => `"${name}":${shown(name, dumps[name])}`);
+    return `{${members.join()},${job.slice(1)}`;
+  });
+}
+
+const countJobs = builtOnce((db, filter: JobFilter) =>
+  filtered(db, filter).select((eb) => eb.fn.countAll<number>().as('count')),
+);
+
+/** How many there are, and those of a page as JSON texts. */
 export async function pageOfJobs(db: Executor, filter: JobFilter, log: boolean, page: PageRequest) {
-  const { count } = await filtered(db, filter, log)
-    .clearSelect()
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
+  const [row] = await countJobs(db, filter);
   const { limit, offset } = rowsOf(page);
-  const rows = await newestFirst(db, filter, log).limit(limit).offset(offset).execute();
-  return pageOf(page, count, rows.map(asJob));
+  const items = await listJobs(db, filter, { log, limit: limit ?? undefined, offset });
+  return { total: row!.count, items };
 }
 
 export async function newestJob(db: Executor, filter: JobFilter): Promise<Job | undefined> {
-  const [job] = await listJobs(db, filter, { log: true, limit: 1 });
-  return job;
+  const row = await newestFirst(db, filter).select(columns(true)).limit(1).executeTakeFirst();
+  return row && asJob(row);
 }
 
 export async function findJob(db: Executor, jobId: number): Promise<Job | undefined> {

@@ -3,7 +3,7 @@ import type { Transaction } from 'kysely';
 
 import type { Permissions, Project } from '@service/contract';
 
-import type { Database, Tables } from '../../db/index.ts';
+import { builtOnce, type Database, type Tables } from '../../db/index.ts';
 
 export type Executor = Database | Transaction<Tables>;
 
@@ -58,8 +58,12 @@ export function foundProject(row: Row): Found {
   return { project, resource_id, owner_id, granted: permissions };
 }
 
+const selectProject = builtOnce((db, { userId, projectId }: Record<'userId' | 'projectId', number>) =>
+  projectFor(db, userId, projectId),
+);
+
 export async function findProject(db: Executor, userId: number, projectId: number): Promise<Found | undefined> {
-  const row = await projectFor(db, userId, projectId).executeTakeFirst();
+  const [row] = await selectProject(db, { userId, projectId });
   return row && foundProject(row);
 }
 

@@ -3,7 +3,7 @@ import { type ExpressionBuilder, sql, type Transaction } from 'kysely';
 
 import type { Dataset, PageRequest, Project } from '@service/contract';
 
-import { contains, type Tables } from '../../db/index.ts';
+import { builtOnce, contains, type Tables } from '../../db/index.ts';
 import { type Executor, type Found, foundProject, projectFor } from './access.ts';
 
 const plates = (eb: ExpressionBuilder<Tables, 'datasets'>) =>
@@ -35,8 +35,14 @@ const inProject = (row: Row, project: Project): Dataset => ({
   num_plates: row.num_plates ?? 0,
 });
 
+interface Asked {
+  userId: number;
+  projectId: number;
+  datasetId?: number;
+}
+
 /** Datasets beside the project that they are in: one row without a dataset where there is none. */
-const withProject = (db: Executor, userId: number, projectId: number, datasetId?: number) =>
+const withProject = (db: Executor, { userId, projectId, datasetId }: Asked) =>
   projectFor(db, userId, projectId)
     .leftJoin('datasets', (join) => {
       const all = join.onRef('datasets.project_id', '=', 'projects.id');
@@ -50,7 +56,12 @@ const withProject = (db: Executor, userId: number, projectId: number, datasetId?
       'datasets.zarr_dir',
       'datasets.num_images',
     ])
-    .select((eb) => plates(eb as ExpressionBuilder<Tables, 'datasets'>));
+    .select((eb) => plates(eb as ExpressionBuilder<Tables, 'datasets'>))
+    .orderBy('datasets.is_starred', 'desc')
+    .orderBy('datasets.name')
+    .orderBy('datasets.id');
+
+const selectWithProject = builtOnce(withProject);
 
 type WithProject = Awaited<ReturnType<ReturnType<typeof withProject>['executeTakeFirstOrThrow']>>;
 
@@ -82,28 +93,9 @@ function foundDatasets(rows: WithProject[]): FoundDatasets | undefined {
   return { project, datasets: rows.flatMap((row) => datasetOf(row, project.project)) };
 }
 
-/** A project for a caller, with all of its datasets. */
-export const findProjectAndDatasets = async (
-  db: Executor,
-  userId: number,
-  projectId: number,
-): Promise<FoundDatasets | undefined> =>
-  foundDatasets(
-    await withProject(db, userId, projectId)
-      .orderBy('datasets.is_starred', 'desc')
-      .orderBy('datasets.name')
-      .orderBy('datasets.id')
-      .execute(),
-  );
-
-/** A project for a caller, with one of its datasets if it is there. */
-export async function findProjectAndDataset(
-  db: Executor,
-  userId: number,
-  { projectId, datasetId }: { projectId: number; datasetId: number },
-): Promise<FoundDatasets | undefined> {
-  return foundDatasets(await withProject(db, userId, projectId, datasetId).execute());
-}
+/** A project for a caller, with all of its datasets, or with one of them if it is there. */
+export const findProjectAndDatasets = async (db: Executor, asked: Asked): Promise<FoundDatasets | undefined> =>
+  foundDatasets(await selectWithProject(db, asked));
 
 export async function findDataset(db: Executor, project: Project, datasetId: number): Promise<Dataset | undefined> {
   const row = await selectDatasets(db)

@@ -1,11 +1,12 @@
 /** The SQL of the tasks in workflows. */
-import { sql, type Updateable } from 'kysely';
+import { type Expression, type ExpressionBuilder, sql, type Updateable } from 'kysely';
+import { jsonBuildObject } from 'kysely/helpers/postgres';
 
 import type { JsonObject, TaskType, User, WorkflowTask } from '@service/contract';
 
-import type { Tables } from '../../db/index.ts';
+import { type Tables, timeText } from '../../db/index.ts';
+import { isReadable, type Reader } from '../../tasks/index.ts';
 import type { Executor } from './access.ts';
-import { isReadable } from '../../tasks/index.ts';
 import { taskObject } from './tasks.ts';
 
 const OWN_COLUMNS = [
@@ -44,21 +45,31 @@ export const workflowTasksById = (db: Executor, ids: number[]): Promise<Workflow
     .where('workflow_tasks.id', '=', sql<number>`any(${ids}::int[])`)
     .execute();
 
-/** In order, with what decides about a warning for the caller. The task itself, with its schemas, is a JSON text. */
-export const tasksWithAccess = (db: Executor, user: User, workflowId: number) =>
-  db
+export interface Warnings {
+  no_access: string;
+  inactive: string;
+}
+
+/** The tasks of a workflow in order, as a JSON text, each with a warning where the caller could not run it. */
+export const taskList = (eb: ExpressionBuilder<Tables, 'workflows'>, user: Reader, warnings: Warnings) =>
+  eb
     .selectFrom('workflow_tasks')
     .innerJoin('tasks', 'tasks.id', 'workflow_tasks.task_id')
     .innerJoin('task_groups', 'task_groups.id', 'tasks.taskgroupv2_id')
-    .select(OWN_COLUMNS)
-    .select((eb) => [
-      sql<string>`${taskObject(eb)}::text`.as('task'),
-      'task_groups.active',
-      isReadable(eb, user).as('readable'),
-    ])
-    .where('workflow_tasks.workflow_id', '=', workflowId)
-    .orderBy('workflow_tasks.order')
-    .execute();
+    .whereRef('workflow_tasks.workflow_id', '=', 'workflows.id')
+    .select((inner) => {
+      const own = OWN_COLUMNS.map((name) => [name.slice(name.indexOf('.') + 1), inner.ref(name)]);
+      const task = jsonBuildObject({
+        ...(Object.fromEntries(own) as Record<string, Expression<unknown>>),
+        timestamp_modified: timeText(inner.ref('workflow_tasks.timestamp_modified')),
+        task: taskObject(inner),
+        warning: sql`case when ${isReadable(inner, user)} is not true then ${warnings.no_access}::text
+          when ${inner.ref('task_groups.active')} is not true then ${warnings.inactive}::text end`,
+      });
+      return sql<string>`coalesce(json_agg(${task} order by ${inner.ref('workflow_tasks.order')})::text, '[]')`.as(
+        'text',
+      );
+    });
 
 export const findWorkflowTask = (
   db: Executor,

@@ -1,9 +1,14 @@
 /** The SQL of workflows. */
-import { sql } from 'kysely';
+import { type ExpressionBuilder, sql } from 'kysely';
 
 import type { WorkflowCreate, WorkflowWithWarnings } from '@service/contract';
 
+import { builtOnce, type Tables } from '../../db/index.ts';
+import type { Reader } from '../../tasks/index.ts';
 import { type Executor, type Found, foundProject, projectFor } from './access.ts';
+import { taskList, type Warnings } from './workflow-tasks.ts';
+
+type InWorkflows = ExpressionBuilder<Tables, 'workflows'>;
 
 const COLUMNS = [
   'workflows.id',
@@ -23,7 +28,7 @@ export type WorkflowRow = Awaited<ReturnType<ReturnType<typeof inProject>['execu
 export const findWorkflow = (db: Executor, projectId: number, workflowId: number): Promise<WorkflowRow | undefined> =>
   inProject(db, projectId).where('workflows.id', '=', workflowId).executeTakeFirst();
 
-export type JobNumbers = Pick<WorkflowWithWarnings, 'num_jobs' | 'num_submitted_jobs' | 'last_dataset_id'>;
+type JobNumbers = Pick<WorkflowWithWarnings, 'num_jobs' | 'num_submitted_jobs' | 'last_dataset_id'>;
 
 /** The jobs of a workflow in numbers, and the dataset of the newest one that still has its dataset. */
 const jobNumbers = sql<JobNumbers>`(
@@ -34,25 +39,15 @@ const jobNumbers = sql<JobNumbers>`(
       filter (where jobs.dataset_id is not null))[1])
   from jobs where jobs.workflow_id = workflows.id)`;
 
-export const jobsOf = async (db: Executor, workflowId: number): Promise<JobNumbers> => {
-  const query = db.selectFrom('workflows').select(jobNumbers.as('jobs')).where('workflows.id', '=', workflowId);
-  return (await query.executeTakeFirstOrThrow()).jobs;
-};
-
-interface FoundWorkflow {
-  project: Found;
-  workflow: WorkflowRow | undefined;
-  /** Only where they are asked for. */
-  jobs: JobNumbers | undefined;
+interface Asked {
+  userId: number;
+  projectId: number;
+  workflowId: number;
 }
 
-/** A project for a caller, with one of its workflows if it is there. */
-export async function findProjectAndWorkflow(
-  db: Executor,
-  userId: number,
-  { projectId, workflowId, withJobs }: { projectId: number; workflowId: number; withJobs: boolean },
-): Promise<FoundWorkflow | undefined> {
-  const row = await projectFor(db, userId, projectId)
+/** A project for a caller, beside one of its workflows. */
+const withProject = (db: Executor, { userId, projectId, workflowId }: Asked) =>
+  projectFor(db, userId, projectId)
     .leftJoin('workflows', (join) =>
       join.onRef('workflows.project_id', '=', 'projects.id').on('workflows.id', '=', workflowId),
     )
@@ -63,12 +58,18 @@ export async function findProjectAndWorkflow(
       'workflows.timestamp_created as workflow_timestamp_created',
       'workflows.description as workflow_description',
       'workflows.template_id',
-    ])
-    .$if(withJobs, (query) => query.select(jobNumbers.as('jobs')))
-    .executeTakeFirst();
-  if (!row) return undefined;
+    ]);
+
+type WithProject = Awaited<ReturnType<ReturnType<typeof withProject>['executeTakeFirstOrThrow']>>;
+
+interface FoundWorkflow {
+  project: Found;
+  workflow: WorkflowRow | undefined;
+}
+
+function foundWorkflow(row: WithProject): FoundWorkflow {
   const project = foundProject(row);
-  if (row.workflow_id === null) return { project, workflow: undefined, jobs: undefined };
+  if (row.workflow_id === null) return { project, workflow: undefined };
   const workflow = {
     id: row.workflow_id,
     name: row.workflow_name!,
@@ -78,7 +79,46 @@ export async function findProjectAndWorkflow(
     description: row.workflow_description,
     template_id: row.template_id,
   };
-  return { project, workflow, jobs: row.jobs };
+  return { project, workflow };
+}
+
+const selectWithProject = builtOnce(withProject);
+
+/** A project for a caller, with one of its workflows if it is there. */
+export async function findProjectAndWorkflow(db: Executor, asked: Asked): Promise<FoundWorkflow | undefined> {
+  const [row] = await selectWithProject(db, asked);
+  return row && foundWorkflow(row);
+}
+
+/** Of projects that the caller has no access to, tasks are not even looked for. */
+const selectWhole = builtOnce((db, { profileId, ...given }: Asked & Warnings & { profileId: number | null }) =>
+  withProject(db, given).select((eb) => [
+    jobNumbers.as('jobs'),
+    eb
+      .case()
+      .when('link.permissions', 'is not', null)
+      .then(taskList(eb as InWorkflows, { id: given.userId, profile_id: profileId }, given))
+      .end()
+      .as('task_list'),
+  ]),
+);
+
+export interface WholeWorkflow extends FoundWorkflow {
+  jobs: JobNumbers;
+  /** A JSON text. */
+  taskList: string | null;
+}
+
+/** The same with all that its page shows, in one statement. */
+export async function findWholeWorkflow(
+  db: Executor,
+  user: Reader,
+  { projectId, workflowId }: Pick<Asked, 'projectId' | 'workflowId'>,
+  warnings: Warnings,
+): Promise<WholeWorkflow | undefined> {
+  const asked = { userId: user.id, profileId: user.profile_id, projectId, workflowId };
+  const [row] = await selectWhole(db, { ...asked, ...warnings });
+  return row && { ...foundWorkflow(row), jobs: row.jobs, taskList: row.task_list };
 }
 
 /** For those who have asked before whether the caller may see it. */
