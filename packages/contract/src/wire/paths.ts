@@ -74,8 +74,12 @@ export const projectDir = () => reader(readProjectDir, { type: 'string', minLeng
 
 const LONGEST_ADDRESS_BYTES = 2000;
 
+/** A path in the form that it is stored in, of plain signs: nearly all are, and there may be a hundred thousand of them. */
+const PLAIN_PATH = /^(?:\/(?!\.\.?(?:\/|$))[!-.0-~]+)+$/;
+
 /** Where an image or a dataset lies: an absolute path, or an S3 address whose trailing slashes do not count. */
 export function readZarrUrl(input: unknown): Reading<string> {
+  if (typeof input === 'string' && input.length <= LONGEST_ADDRESS_BYTES && PLAIN_PATH.test(input)) return found(input);
   const reading = readTrimmedText(input);
   if ('problem' in reading) return reading;
   const url = reading.value;

@@ -12,8 +12,8 @@ import { from as copyFrom } from 'pg-copy-streams';
 
 import { guarded, ignored } from '../guard.ts';
 
-/** Bytes in COPY's text format, made when they are wanted. */
-type Chunks = Iterable<Uint8Array>;
+/** Bytes in COPY's text format, made when they are wanted. When they fail, so does the statement, and nothing is written. */
+type Chunks = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
 const END = ' from stdin';
 

@@ -70,7 +70,7 @@ export async function importDataset(
   db: Database,
   user: User,
   projectId: number,
-  { rest: body, texts }: Packed<ImportRest>,
+  { rest: body, texts, more }: Packed<ImportRest>,
 ): Promise<Dataset> {
   const { project } = await openProject(db, user, projectId, 'rw');
   if (!user.project_dirs.some((dir) => covers(dir, body.zarr_dir))) {
@@ -78,7 +78,7 @@ export async function importDataset(
   }
   return db.transaction().execute(async (trx) => {
     const id = await store.insertDataset(trx, { name: body.name, project_id: project.id, zarr_dir: body.zarr_dir });
-    await insertRows(trx, id, rowsOf(body, texts));
+    await insertRows(trx, id, rowsOf(body, texts, more));
     return (await store.findDataset(trx, project, id))!;
   });
 }

@@ -1,12 +1,17 @@
 /** Tags, facets, numbers and references of images are right after whatever was written, by whom and in whatever order. */
 import fc from 'fast-check';
+import { sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 
+import { parseJson, type Scalar } from '@service/contract';
+
 import { openDatabase, type OpenDatabase } from '../../src/db/index.ts';
 import { migrations } from '../../src/db/migrations/index.ts';
+import { imageLines } from '../../src/engine/image-rows.ts';
 import { setTypes } from '../../src/projects/index.ts';
+import { insertImages, insertRows } from '../../src/projects/store/images.ts';
 import { freshDatabase } from '../support/server.ts';
 
 type Query = (text: string, values?: unknown[]) => Promise<Record<string, unknown>[]>;
@@ -79,6 +84,7 @@ const edit = fc.oneof(
     brought: fc.boolean(),
     dataset: fc.constantFrom(1, 2),
   }),
+  fc.record({ kind: fc.constant('copy' as const), some, attributes, types, dataset: fc.constantFrom(1, 2) }),
   fc.record({ kind: fc.constant('change' as const), some, attributes, types }),
   fc.record({ kind: fc.constant('add' as const), some, attributes, types }),
   fc.record({ kind: fc.constant('set types' as const), some, types }),
@@ -95,6 +101,23 @@ async function apply(one: typeof edit extends fc.Arbitrary<infer T> ? T : never)
        from unnest($2::text[]) with ordinality as list (url, n) on conflict do nothing`,
       [one.dataset, [...new Set(urls)], one.attributes, JSON.stringify(one.types), one.brought],
     );
+  } else if (one.kind === 'copy') {
+    const there = await query('select zarr_url from images where dataset_id = $1', [one.dataset]);
+    const known = new Set(there.map(({ zarr_url }) => zarr_url));
+    const images = [...new Set(urls)]
+      .filter((url) => !known.has(url))
+      .map((zarr_url, index) => ({
+        zarr_url,
+        origin: null,
+        attributes: index === 1 ? {} : (parseJson(one.attributes) as Record<string, Scalar>),
+        types: index === 2 ? { ok: false } : one.types,
+      }));
+    await database.db.transaction().execute(async (trx) => {
+      await insertImages(trx, one.dataset, images);
+      // what is written after it in the same transaction is counted as ever
+      await sql`insert into images (dataset_id, position, zarr_url, attributes)
+        select id, next_position, '/after/' || next_position, ${one.attributes}::jsonb from datasets`.execute(trx);
+    });
   } else if (one.kind === 'change') {
     await query('update images set attributes = $2::jsonb, types = $3::jsonb where zarr_url = any($1)', [
       urls,
@@ -158,6 +181,32 @@ describe('tags, facets and numbers', () => {
     const written = await query('select xmin::text from images');
     await database.db.transaction().execute((trx) => setTypes(trx, 1, urls, { new: true }));
     expect(await query('select xmin::text from images')).toEqual(written);
+  });
+});
+
+describe('images that come while others are still being read', () => {
+  it('leave nothing behind when reading fails', async () => {
+    await query('delete from images');
+    const image = (n: number) => ({
+      zarr_url: `/${n}`,
+      origin: null,
+      attributes: { well: n % 7 },
+      types: { '3D': true },
+    });
+    const { count, values, texts } = imageLines(Array.from({ length: 20_000 }, (_, n) => image(n)));
+    async function* failing() {
+      const [first, second] = [...texts];
+      yield first!;
+      await query('select 1');
+      yield second!;
+      throw new Error('no more to be had');
+    }
+    const adding = database.db.transaction().execute((trx) => insertRows(trx, 1, { count, values, texts: failing() }));
+    await expect(adding).rejects.toThrow('no more to be had');
+    expect(await query('select 1 from images union all select 1 from image_facets')).toEqual([]);
+    await database.db.transaction().execute((trx) => insertImages(trx, 1, [image(1), image(2)]));
+    expect(await query(WRONG)).toEqual([]);
+    expect((await query('select num_images from datasets where id = 1'))[0]).toEqual({ num_images: 2 });
   });
 });
 

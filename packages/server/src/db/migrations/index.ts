@@ -16,6 +16,7 @@ import * as imagesAtOnce from './0012-images-at-once.ts';
 import * as importsOfRuns from './0013-imports-of-runs.ts';
 import * as endsOfJobs from './0014-ends-of-jobs.ts';
 import * as shellLines from './0015-shell-lines.ts';
+import * as broughtFacets from './0016-brought-facets.ts';
 
 export const migrations: Record<string, Migration> = {
   '0001-accounts': accounts,
@@ -33,4 +34,5 @@ export const migrations: Record<string, Migration> = {
   '0013-imports-of-runs': importsOfRuns,
   '0014-ends-of-jobs': endsOfJobs,
   '0015-shell-lines': shellLines,
+  '0016-brought-facets': broughtFacets,
 };

@@ -85,7 +85,7 @@ export function unstorableText(value: unknown): (string | number)[] | undefined 
 
 const UNSTORABLE = 'Value error, Remove the characters that cannot be stored: U+0000, or half of a surrogate pair.';
 
-export type BodyReading = { refusal: Refusal } | Outcome<Packed>;
+export type BodyReading = { refusal: Refusal } | Outcome<Packed<unknown, Iterable<Uint8Array>>>;
 
 /** Reads a body that was looked at while it arrived, with the schema of its operation. */
 export function readJson(operation: Operation, parsed: ParsedBody, pack: Pack | undefined): BodyReading {
@@ -95,5 +95,10 @@ export function readJson(operation: Operation, parsed: ParsedBody, pack: Pack | 
   return packed(readBody(operation, parsed.value), pack);
 }
 
-export const packed = (outcome: Outcome<unknown>, pack: Pack | undefined): Outcome<Packed> =>
-  'entries' in outcome ? outcome : { value: pack ? pack(outcome.value as never) : { rest: outcome.value, texts: [] } };
+export const packed = (
+  outcome: Outcome<unknown>,
+  pack: Pack | undefined,
+): Outcome<Packed<unknown, Iterable<Uint8Array>>> =>
+  'entries' in outcome
+    ? outcome
+    : { value: pack ? pack(outcome.value as never) : { rest: outcome.value, texts: [], more: [] } };

@@ -28,50 +28,49 @@ const tooMany = (most: number) =>
 
 export type Look = (chunk: Uint8Array) => Refusal | undefined;
 
-/** Every number, text, word and key counts as a value. A list or an object, which takes the room of two, counts twice. */
-export function jsonScanner(mostValues: number): Look {
-  let values = 0;
-  let depth = 0;
-  let inText = false;
-  let escaped = false;
-  let inWord = false;
+/** Where the scanner is between two chunks. */
+interface State {
+  values: number;
+  depth: number;
+  inText: boolean;
+  /** The next byte belongs to an escape. */
+  escaped: boolean;
+  inWord: boolean;
+}
 
-  /** From inside a text to what follows it, or to the end of the chunk. */
-  function endOfText(chunk: Uint8Array, from: number): number {
-    for (let index = from; index < chunk.length; index++) {
-      if (escaped) escaped = false;
-      else if (chunk[index] === BACKSLASH) escaped = true;
-      else if (chunk[index] === QUOTE) {
-        inText = false;
-        return index + 1;
-      }
-    }
-    return chunk.length;
-  }
-
-  return (chunk) => {
-    let index = inText ? endOfText(chunk, 0) : 0;
-    while (index < chunk.length) {
-      const byte = chunk[index++]!;
-      if (byte === QUOTE) {
-        values++;
-        inWord = false;
-        inText = true;
-        index = endOfText(chunk, index);
-        continue;
-      }
-      const kind = KINDS[byte]!;
-      if (kind === 0) {
-        if (!inWord) values++;
-        inWord = true;
-        continue;
-      }
+/** The state behind a chunk. It is in variables meanwhile, which are several times faster than fields. */
+function behind(chunk: Uint8Array, state: State): State {
+  let { values, depth, inText, inWord } = state;
+  let index = state.escaped ? 1 : 0;
+  const end = chunk.length;
+  while (index < end) {
+    const byte = chunk[index++]!;
+    if (inText) {
+      if (byte === BACKSLASH) index++;
+      else if (byte === QUOTE) inText = false;
+    } else if (byte === QUOTE) {
+      values++;
+      inText = true;
       inWord = false;
+    } else {
+      const kind = KINDS[byte]!;
+      if (kind === 0 && !inWord) values++;
+      inWord = kind === 0;
       if (kind === OPENING) {
         values += 2;
-        if (++depth > DEEPEST) return tooDeep();
+        if (++depth > DEEPEST) break;
       } else if (kind === CLOSING) depth--;
     }
-    return values > mostValues ? tooMany(mostValues) : undefined;
+  }
+  return { values, depth, inText, escaped: index > end, inWord };
+}
+
+/** Every number, text, word and key counts as a value. A list or an object, which takes the room of two, counts twice. */
+export function jsonScanner(mostValues: number): Look {
+  let state: State = { values: 0, depth: 0, inText: false, escaped: false, inWord: false };
+  return (chunk) => {
+    state = behind(chunk, state);
+    if (state.depth > DEEPEST) return tooDeep();
+    return state.values > mostValues ? tooMany(mostValues) : undefined;
   };
 }

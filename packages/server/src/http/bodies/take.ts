@@ -125,18 +125,21 @@ export function createBodies(app: FastifyInstance, options: BodyOptions): Bodies
     person: number,
     { file, length }: { file: { handle: { fd: number } }; length: number },
   ): Promise<Outcome<Packed>> {
-    const answer = await threads.read(person, {
+    const { answer, more } = await threads.read(person, {
       operation: operation.id,
       fd: file.handle.fd,
       length,
       mostValues: MOST_ORDINARY_VALUES,
     });
     if ('refusal' in answer) throw refusalOf(answer.refusal);
-    if ('failure' in answer) throw new Error(answer.failure);
     if ('entries' in answer) return answer;
     const { rest, texts } = answer;
     return {
-      value: { rest: rest.length === 0 ? undefined : parseJson(Buffer.from(rest.buffer).toString('utf8')), texts },
+      value: {
+        rest: rest.length === 0 ? undefined : parseJson(Buffer.from(rest.buffer).toString('utf8')),
+        texts,
+        more,
+      },
     };
   }
 
@@ -214,7 +217,7 @@ export function createBodies(app: FastifyInstance, options: BodyOptions): Bodies
     async take(operation, request, person, problem) {
       if (!operation.body) {
         if (problem) throw problem;
-        return { body: { value: { rest: undefined, texts: [] } }, release: () => Promise.resolve() };
+        return { body: { value: { rest: undefined, texts: [], more: [] } }, release: () => Promise.resolve() };
       }
       const encoding = request.headers['content-encoding'] ?? 'identity';
       if (encoding !== 'identity') throw problem ?? packedBody(encoding.slice(0, 20));

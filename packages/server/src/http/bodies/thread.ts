@@ -1,13 +1,13 @@
 /**
  * What runs in a thread that reads long bodies: it parses, validates and packs one after the other, and hands the results
- * over as bytes.
+ * over as bytes. An answer is given as soon as the body is known to be right; texts that take longer follow it.
  */
 import { parentPort } from 'node:worker_threads';
 
 import { type Operation, type ValidationEntry } from '@service/contract';
 
 import { guarded } from '../../guard.ts';
-import { refuse } from '../refusal.ts';
+import { refuse, type Refusal } from '../refusal.ts';
 import { parsePieces, readJson } from './json.ts';
 import type { Pack, Packs } from './pack.ts';
 import { piecesOf } from './pieces.ts';
@@ -26,17 +26,27 @@ export interface Task {
 export type ThreadAnswer =
   | { refusal: { status: number; body: Record<string, unknown> } }
   | { entries: ValidationEntry[] }
-  | { rest: Uint8Array; texts: Uint8Array[] }
-  | { failure: string };
+  | { rest: Uint8Array; texts: Uint8Array[] };
 
-function read(operation: Operation, task: Task, pack: Pack | undefined): ThreadAnswer {
+/** For each task its answer, then the texts that follow it, then the end; or a failure at any time. */
+export type ThreadMessage = { answer: ThreadAnswer } | { text: Uint8Array } | { end: true } | { failure: string };
+
+interface Read {
+  answer: ThreadAnswer;
+  more: Iterable<Uint8Array>;
+}
+
+const only = (answer: ThreadAnswer): Read => ({ answer, more: [] });
+const refused = ({ status, body }: Refusal): Read => only({ refusal: { status, body } });
+
+function read(operation: Operation, task: Task, pack: Pack | undefined): Read {
   const reading = readJson(operation, parsePieces(piecesOf(task), task.length), pack);
-  if ('refusal' in reading) return { refusal: { status: reading.refusal.status, body: reading.refusal.body } };
-  if ('entries' in reading) return reading;
-  const { rest, texts } = reading.value;
+  if ('refusal' in reading) return refused(reading.refusal);
+  if ('entries' in reading) return only(reading);
+  const { rest, texts, more } = reading.value;
   const text = rest === undefined ? new Uint8Array() : new TextEncoder().encode(JSON.stringify(rest));
   const refusal = pack ? jsonScanner(task.mostValues)(text) : undefined;
-  return refusal ? { refusal: { status: refusal.status, body: refusal.body } } : { rest: text, texts };
+  return refusal ? refused(refusal) : { answer: { rest: text, texts }, more };
 }
 
 const textOf = (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error));
@@ -44,20 +54,22 @@ const textOf = (error: unknown) => (error instanceof Error ? (error.stack ?? err
 export function readBodies(operations: Operation[], packs: Packs): void {
   const port = parentPort!;
   const known = new Map(operations.map((operation) => [operation.id, operation]));
-  const answerTask = (task: Task) => {
-    const operation = known.get(task.operation);
-    const answer: ThreadAnswer = operation
-      ? read(operation, task, packs[task.operation])
-      : { failure: `Nobody knows the operation ${task.operation}` };
-    const handed = 'rest' in answer ? [answer.rest, ...answer.texts] : [];
+  const post = (message: ThreadMessage, handed: Uint8Array[] = []) =>
     port.postMessage(
-      answer,
+      message,
       handed.map((bytes) => bytes.buffer as ArrayBuffer),
     );
+  const answerTask = (task: Task) => {
+    const operation = known.get(task.operation);
+    if (!operation) throw new Error(`Nobody knows the operation ${task.operation}`);
+    const { answer, more } = read(operation, task, packs[task.operation]);
+    post({ answer }, 'rest' in answer ? [answer.rest, ...answer.texts] : []);
+    for (const text of more) post({ text }, [text]);
+    post({ end: true });
   };
   port.on(
     'message',
-    guarded(answerTask, (error) => port.postMessage({ failure: textOf(error) } satisfies ThreadAnswer)),
+    guarded(answerTask, (error) => post({ failure: textOf(error) })),
   );
 }
 

@@ -2,11 +2,12 @@
  * The threads that read long bodies, one for those of ordinary length and one for the longest, so that an import keeps
  * nobody else waiting. They start when they are needed and end when they have nothing to do. People take turns.
  */
+import { ReadableStream, type ReadableStreamDefaultController } from 'node:stream/web';
 import { Worker } from 'node:worker_threads';
 
 import { guarded, ignored } from '../../guard.ts';
 import { refuse } from '../refusal.ts';
-import type { Task, ThreadAnswer } from './thread.ts';
+import type { Task, ThreadAnswer, ThreadMessage } from './thread.ts';
 
 /** Beyond this a body waits for the thread of the longest ones. */
 const LONG = 8 * 2 ** 20;
@@ -17,10 +18,41 @@ const LONGEST_READING_MS = 60_000;
 /** The memory of a long body is given back soon. */
 const IDLE_MS = { ordinary: 60_000, long: 2000 };
 
+export interface ReadByThread {
+  answer: ThreadAnswer;
+  /** The texts that follow. Nobody has to read them. */
+  more: AsyncIterable<Uint8Array>;
+}
+
+/** Who waits for an answer, and then for what follows it. */
 interface Waiting {
   task: Task;
-  resolve(answer: ThreadAnswer): void;
-  reject(reason: unknown): void;
+  answer(answer: ThreadAnswer): void;
+  text(text: Uint8Array): void;
+  end(): void;
+  fail(reason: unknown): void;
+}
+
+function createWaiting(task: Task): { waiting: Waiting; reading: Promise<ReadByThread> } {
+  const { promise, resolve, reject } = Promise.withResolvers<ReadByThread>();
+  let texts: ReadableStreamDefaultController<Uint8Array>;
+  let wanted = true;
+  const more = new ReadableStream<Uint8Array>({
+    start: (controller) => void (texts = controller),
+    cancel: () => void (wanted = false),
+  });
+  const ifWanted = (work: () => void) => (wanted ? work() : undefined);
+  const waiting: Waiting = {
+    task,
+    answer: (answer) => resolve({ answer, more }),
+    text: (text) => ifWanted(() => texts.enqueue(text)),
+    end: () => ifWanted(() => texts.close()),
+    fail: (reason) => {
+      reject(reason);
+      ifWanted(() => texts.error(reason));
+    },
+  };
+  return { waiting, reading: promise };
 }
 
 /** First in, first out for each person, and the people in turn. */
@@ -52,7 +84,7 @@ const TOO_MUCH = () =>
 const CLOSING = () => refuse(503, 'The service is stopping. Try again in a moment.', { 'retry-after': '5' });
 
 interface Lane {
-  read(person: number, task: Task): Promise<ThreadAnswer>;
+  read(person: number, task: Task): Promise<ReadByThread>;
   close(): Promise<void>;
 }
 
@@ -72,11 +104,16 @@ function createLane(entry: URL, kind: 'ordinary' | 'long'): Lane {
     const lost = (reason: unknown) => {
       if (started !== worker) return;
       worker = undefined;
-      settle((waiting) => waiting.reject(reason));
+      settle((waiting) => waiting.fail(reason));
     };
     const onError = (error: NodeJS.ErrnoException) =>
       lost(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? TOO_MUCH() : error);
-    const onMessage = (answer: ThreadAnswer) => settle((waiting) => waiting.resolve(answer));
+    const onMessage = (message: ThreadMessage) => {
+      if (started !== worker) return;
+      if ('answer' in message) current?.answer(message.answer);
+      else if ('text' in message) current?.text(message.text);
+      else settle((waiting) => ('end' in message ? waiting.end() : waiting.fail(new Error(message.failure))));
+    };
     started.on('message', guarded(onMessage, lost));
     started.on('error', guarded(onError, lost));
     started.on(
@@ -113,29 +150,30 @@ function createLane(entry: URL, kind: 'ordinary' | 'long'): Lane {
     worker ??= start();
     after(LONGEST_READING_MS, () => {
       // its file is closed when the request is answered, so the thread has to be over by then
-      void end().then(() => settle((waiting) => waiting.reject(TOO_MUCH())));
+      void end().then(() => settle((waiting) => waiting.fail(TOO_MUCH())));
     });
     worker.postMessage(current.task);
   }
 
   return {
-    read: (person, task) =>
-      new Promise((resolve, reject) => {
-        if (closed) return reject(CLOSING());
-        queue.add(person, { task, resolve, reject });
-        advance();
-      }),
+    read(person, task) {
+      if (closed) return Promise.reject(CLOSING());
+      const { waiting, reading } = createWaiting(task);
+      queue.add(person, waiting);
+      advance();
+      return reading;
+    },
     async close() {
       closed = true;
       clearTimeout(timer);
       await end();
-      for (let left = current ?? queue.next(); left; left = queue.next()) left.reject(CLOSING());
+      for (let left = current ?? queue.next(); left; left = queue.next()) left.fail(CLOSING());
     },
   };
 }
 
 export interface ReadingThreads {
-  read(person: number, task: Task): Promise<ThreadAnswer>;
+  read(person: number, task: Task): Promise<ReadByThread>;
   close(): Promise<void>;
 }
 

@@ -117,9 +117,9 @@ export async function setTypes(
 
 /** The tags are computed once a value, and come with the images. */
 async function updateImages(trx: Trx, datasetId: number, changed: Image[]): Promise<void> {
-  const { values, batches } = imageRows(changed);
+  const { values, texts } = imageRows(changed);
   const tags = await tagsOf(trx, datasetId, values);
-  for (const { text } of batches) {
+  for (const text of texts) {
     await sql`
       with known as materialized (select ${tags}::bigint[] as tags)
       update images set origin = image.origin, attributes = image.attributes, types = image.types,
