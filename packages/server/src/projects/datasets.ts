@@ -17,7 +17,7 @@ import { type Origin, type Packed, refuse } from '../http/index.ts';
 import { openProject, requireProject } from './access.ts';
 import { type Executor, hasSubmittedJob } from './store/access.ts';
 import * as store from './store/datasets.ts';
-import { insertRows } from './store/images.ts';
+import { insertRows } from './store/new-images.ts';
 
 /** A literal name on disk that other programs know. */
 const FOLDER = 'fractal';

@@ -22,6 +22,7 @@ import type { BulkRest } from '../engine/image-rows.ts';
 import { passesAttributes, passesTypes } from '../engine/filters.ts';
 import { entityTag, objectText, refuse, Streamed, Written } from '../http/index.ts';
 import * as store from './store/images.ts';
+import { insertImage } from './store/new-images.ts';
 
 const NO_IMAGE = 'There is no image with this zarr_url in the dataset.';
 export const NO_FILTERS: ImageFilters = { type_filters: {}, attribute_filters: {} };
@@ -30,7 +31,7 @@ export async function createImage(db: Database, dataset: Dataset, image: ImageCr
   const problem = imagePlaceProblem(dataset.zarr_dir, [image.zarr_url]);
   if (problem !== undefined) throw refuse(422, problem);
   try {
-    await store.insertImage(db, dataset.id, image);
+    await insertImage(db, dataset.id, image);
   } catch (error) {
     if (brokenConstraint(error) !== 'images_zarr_url_unique') throw error;
     throw refuse(422, `The image ${image.zarr_url} is in the dataset already.`);

@@ -11,7 +11,7 @@ import { openDatabase, type OpenDatabase } from '../../src/db/index.ts';
 import { migrations } from '../../src/db/migrations/index.ts';
 import { imageLines } from '../../src/engine/image-rows.ts';
 import { setTypes } from '../../src/projects/index.ts';
-import { insertImages, insertRows } from '../../src/projects/store/images.ts';
+import { insertImages, insertRows } from '../../src/projects/store/new-images.ts';
 import { freshDatabase } from '../support/server.ts';
 
 type Query = (text: string, values?: unknown[]) => Promise<Record<string, unknown>[]>;

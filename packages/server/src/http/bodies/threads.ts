@@ -18,7 +18,7 @@ const LONGEST_READING_MS = 60_000;
 /** The memory of a long body is given back soon. */
 const IDLE_MS = { ordinary: 60_000, long: 2000 };
 
-export interface ReadByThread {
+interface ReadByThread {
   answer: ThreadAnswer;
   /** The texts that follow. Nobody has to read them. */
   more: AsyncIterable<Uint8Array>;

@@ -10,7 +10,8 @@ import type { Image, ImageFilters, ImageStatus } from '@service/contract';
 import type { Tables } from '../../db/index.ts';
 import { imageRows } from '../../engine/image-rows.ts';
 import type { Executor } from './access.ts';
-import { conditions, insertImages, statusOf, tagsOf } from './images.ts';
+import { conditions, statusOf } from './images.ts';
+import { insertImages, tagsOf } from './new-images.ts';
 
 type Trx = Transaction<Tables>;
 

@@ -6,10 +6,8 @@
  */
 import { type RawBuilder, sql } from 'kysely';
 
-import type { Image, ImageCreate, ImageFilters, PageRequest, Scalar, TaskType } from '@service/contract';
+import type { Image, ImageFilters, PageRequest, Scalar, TaskType } from '@service/contract';
 
-import { copyInto } from '../../db/index.ts';
-import { imageLines, type ImageRows, placedLines } from '../../engine/image-rows.ts';
 import type { Executor } from './access.ts';
 
 /** Images in the filter's own words: with the status of a task as an attribute. */
@@ -217,70 +215,6 @@ export async function spreadOfImages(db: Executor, datasetId: number, most: numb
     ) as found
     order by found.position`.execute(db);
   return rows.map(({ zarr_url }) => zarr_url);
-}
-
-/** Values of images, as engine/image-rows.ts lists them, with the tag of each. */
-const tagged = (datasetId: number, values: Uint8Array) => sql`
-  select number, kind, key, value, num, case kind when 'type' then image_type_tag(${datasetId}, key, value = 'true'::jsonb)
-                                                  else image_attribute_tag(${datasetId}, key, value) end as tag
-  from jsonb_array_elements(${values}::json::jsonb) with ordinality as list (item, number)
-    cross join lateral (select item ->> 0 as kind, item ->> 1 as key, item -> 2 as value, (item -> 3)::bigint as num) as fields`;
-
-const ALL_TAGS = sql<string>`coalesce(array_agg(tag order by number), '{}')::text`;
-
-/** The tags of all values, in their order. */
-export async function tagsOf(db: Executor, datasetId: number, values: Uint8Array): Promise<string> {
-  const { rows } = await sql<{ tags: string }>`
-    select ${ALL_TAGS} as tags from (${tagged(datasetId, values)}) as tagged`.execute(db);
-  return rows[0]!.tags;
-}
-
-/** The same, for new images: their facets are counted, and the trigger is told that those of these rows are. */
-async function countFacets(
-  db: Executor,
-  datasetId: number,
-  { count, values }: ImageRows,
-  first: number,
-): Promise<string[]> {
-  const brought = [datasetId, first, first + count - 1, count].join(' ');
-  const { rows } = await sql<{ tags: string }>`
-    with tagged as materialized (${tagged(datasetId, values)}), counted as (
-      insert into image_facets as f (dataset_id, tag, kind, key, value, num_images)
-      select ${datasetId}, tag, kind, min(key), (array_agg(value order by number))[1], sum(num)
-      from tagged group by tag, kind order by tag
-      on conflict (dataset_id, tag) do update set num_images = f.num_images + excluded.num_images
-    )
-    select ${ALL_TAGS} as tags, set_config('service.brought_facets', ${brought}, true) from tagged`.execute(db);
-  return rows[0]!.tags.slice(1, -1).split(',');
-}
-
-/** Adds lines to the end of the list, in order. Fails on one that is there, by the constraint images_zarr_url_unique. */
-export async function insertRows(db: Executor, datasetId: number, images: ImageRows): Promise<void> {
-  const { count, texts } = images;
-  const { rows } = await sql<{ first: number }>`
-    update datasets set next_position = next_position + ${count}
-    where id = ${datasetId} returning next_position - ${count} as first`.execute(db);
-  const place = rows[0];
-  if (!place || count === 0) return;
-  const tags = await countFacets(db, datasetId, images, place.first);
-  const into = 'images (dataset_id, position, tags, zarr_url, origin, attributes, types)';
-  await db.executeQuery(copyInto(into, placedLines(texts, { datasetId, first: place.first, tags })));
-}
-
-export const insertImages = (db: Executor, datasetId: number, images: ImageCreate[]): Promise<void> =>
-  insertRows(db, datasetId, imageLines(images));
-
-/** One image, in one round trip; its tags are computed where it is stored. */
-export async function insertImage(db: Executor, datasetId: number, image: ImageCreate): Promise<void> {
-  const { zarr_url, origin, attributes, types } = image;
-  await sql`
-    with place as (
-      update datasets set next_position = next_position + 1
-      where id = ${datasetId} returning id, next_position - 1 as position
-    )
-    insert into images (dataset_id, position, zarr_url, origin, attributes, types)
-    select place.id, place.position, ${zarr_url}, ${origin}, ${JSON.stringify(attributes)}::jsonb, ${JSON.stringify(types)}::jsonb
-    from place`.execute(db);
 }
 
 const lockedDataset = (datasetId: number) => sql`(select id from datasets where id = ${datasetId} for no key update)`;
