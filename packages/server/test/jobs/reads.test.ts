@@ -124,6 +124,36 @@ describe('a job', () => {
     expect(Object.keys(body.dataset_dump)).toEqual(['id', 'name', 'project_id', 'timestamp_created', 'zarr_dir']);
   });
 
+  it('is the same in a list and on a page, number for number', async () => {
+    const odd = '"workflow_dump" : null, "dataset_dump" : null, \\"log" : "\n';
+    const number = '[12345678901234567890, 1.0, 0.10]';
+    const dump = { id: 1, name: odd, project_id: scene.project, timestamp_created: odd, zarr_dir: odd, more: odd };
+    const times = { start_timestamp: '2026-03-01T10:01:00Z', end_timestamp: '2026-03-01T10:01:00.000001Z' };
+    const workflow_id = await addWorkflow(service, scene.project, 'listed');
+    const written = { slurm_account: odd, log: odd, attribute_filters: `{"size": ${number}}`, ...times };
+    const id = await addJob(service, {
+      ...{ project_id: scene.project, workflow_id, dataset_id: null, status: 'failed' as const },
+      ...written,
+      ...{
+        project_dump: JSON.stringify(dump),
+        workflow_dump: JSON.stringify(dump),
+        dataset_dump: JSON.stringify(dump),
+      },
+    });
+    const { body: single } = await client.get(`${base}/job/${id}/`);
+    const { workflow_log: _, archive_bytes: __, ...job } = single as Record<string, unknown>;
+    const list = await client.get(`${base}/job/?workflow_id=${workflow_id}`);
+    const page = await client.get(`${base}/job/?workflow_id=${workflow_id}&page_size=10`);
+    expect(job).toMatchObject({ log: odd, end_timestamp: '2026-03-01T10:01:00.000001+00:00' });
+    expect(Object.entries(list.body[0])).toEqual(Object.entries(job));
+    expect(list.body).toHaveLength(1);
+    expect(page.body).toEqual({ current_page: 1, page_size: 10, total_count: 1, items: list.body });
+    for (const { text } of [list, page]) expect(text).toContain(number);
+    const without = await client.get(`${base}/job/?workflow_id=${workflow_id}&log=false`);
+    expect(without.body).toEqual([{ ...job, log: null }]);
+    await service.database.db.deleteFrom('jobs').where('id', '=', id).execute();
+  });
+
   it('shows what it has written so far, where that is asked for and the job is not over', async () => {
     const working_dir = join(await mkdtemp(join(tmpdir(), 'reads-')), 'job');
     await mkdir(working_dir);

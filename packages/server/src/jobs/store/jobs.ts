@@ -9,16 +9,23 @@ import type { ClusterAccess } from '../snapshot.ts';
 
 export type Executor = Database | Transaction<Tables>;
 
-const COLUMNS = [
+/** In the order of the wire; the log goes in between. */
+const FIRST_COLUMNS = [
   'jobs.id',
   'jobs.project_id',
+  'jobs.project_dump',
   'jobs.user_email',
   'jobs.slurm_account',
   'jobs.workflow_id',
+  'jobs.workflow_dump',
   'jobs.dataset_id',
+  'jobs.dataset_dump',
   'jobs.start_timestamp',
   'jobs.end_timestamp',
   'jobs.status',
+] as const;
+
+const LAST_COLUMNS = [
   'jobs.executor_error_log',
   'jobs.working_dir',
   'jobs.working_dir_user',
@@ -51,7 +58,8 @@ type InJobs = ExpressionBuilder<Tables & { projects: Nullable<Tables['projects']
 
 const logOf = (eb: InJobs, log: boolean) => sql<string | null>`${log ? eb.ref('jobs.log') : sql`null::text`}`;
 
-const columns = (log: boolean) => (eb: InJobs) => [...COLUMNS, ...DUMP_NAMES, logOf(eb, log).as('log')] as const;
+const columns = (log: boolean) => (eb: InJobs) =>
+  [...FIRST_COLUMNS, logOf(eb, log).as('log'), ...LAST_COLUMNS] as const;
 
 const selectJobs = (db: Executor, log: boolean) => fromJobs(db).select(columns(log));
 
@@ -115,16 +123,19 @@ function filtered(db: Executor, filter: JobFilter) {
 const newestFirst = (db: Executor, filter: JobFilter) =>
   filtered(db, filter).orderBy('jobs.start_timestamp', 'desc').orderBy('jobs.id', 'desc');
 
-const TIME_COLUMNS = ['start_timestamp', 'end_timestamp', 'stop_requested_at', 'timestamp_first_unit'] as const;
+const TIMES_IN_TEXT = ['start_timestamp', 'end_timestamp', 'stop_requested_at', 'timestamp_first_unit'] as const;
 
-/** All but the dumps, as a JSON text. */
+/** A job as a JSON text, with null in the places of its dumps. */
 function jobText(eb: InJobs, log: boolean) {
-  const values = COLUMNS.map((name) => [name.slice(name.indexOf('.') + 1), eb.ref(name)]);
-  const times = TIME_COLUMNS.map((name) => [name, timeText(eb.ref(`jobs.${name}`))]);
-  const fields = { ...Object.fromEntries([...values, ...times]), log: logOf(eb, log) } as Record<
-    string,
-    Expression<unknown>
-  >;
+  const values = (names: readonly (typeof FIRST_COLUMNS | typeof LAST_COLUMNS)[number][]) =>
+    Object.fromEntries(names.map((name) => [name.slice(name.indexOf('.') + 1), eb.ref(name)]));
+  const fields: Record<string, Expression<unknown>> = {
+    ...values(FIRST_COLUMNS),
+    log: logOf(eb, log),
+    ...values(LAST_COLUMNS),
+    ...Object.fromEntries(TIMES_IN_TEXT.map((name) => [name, timeText(eb.ref(`jobs.${name}`))])),
+    ...Object.fromEntries(DUMP_NAMES.map((name) => [name, sql`null::json`])),
+  };
   return sql<string>`${jsonBuildObject(fields)}::text`;
 }
 
@@ -159,10 +170,10 @@ function shownDumps() {
 export async function listJobs(db: Executor, filter: JobFilter, { log, ...slice }: Slice & { log: boolean }) {
   const rows = await (log ? withLogs : withoutLogs)(db, { ...filter, ...slice });
   const shown = shownDumps();
-  return rows.map(({ job, ...dumps }) => {
-    const members = DUMP_NAMES.map((name) => `"${name}":${shown(name, dumps[name])}`);
-    return `{${members.join()},${job.slice(1)}`;
-  });
+  // the first such name is the field: in a text before it, the quotation marks would be escaped
+  const placed = (job: string, name: keyof typeof DUMPS, text: string) =>
+    job.replace(`"${name}" : null`, () => `"${name}" : ${shown(name, text)}`);
+  return rows.map(({ job, ...dumps }) => DUMP_NAMES.reduce((text, name) => placed(text, name, dumps[name]), job));
 }
 
 const countJobs = builtOnce((db, filter: JobFilter) =>
