@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that the tests need and that are not there yet. Without root it says which ones are missing.
-# CLUSTER_ACCOUNTING=1 or LONG=1: also what Slurm's accounting needs, which is large.
+# CLUSTER_ACCOUNTING=1 or LONG=1: also what Slurm's accounting needs, which is large. LONG=1: also Prometheus.
 set -euo pipefail
 
 needed=()
@@ -10,6 +10,7 @@ command -v rsync >/dev/null || needed+=(rsync)
 command -v ps >/dev/null || needed+=(procps)
 command -v chromium-headless-shell >/dev/null || needed+=(chromium-headless-shell fonts-liberation)
 command -v openssl >/dev/null || needed+=(openssl)
+command -v curl >/dev/null || needed+=(curl)
 python3 -c 'import ensurepip, venv' 2>/dev/null || needed+=(python3-venv)
 # what the tests on a cluster start; daemons lie where only root looks for commands
 PATH=$PATH:/usr/sbin:/sbin
@@ -20,10 +21,14 @@ command -v munged >/dev/null || needed+=(munge)
 command -v sudo >/dev/null || needed+=(sudo)
 command -v sshd >/dev/null || needed+=(openssh-server)
 command -v ssh >/dev/null || needed+=(openssh-client)
+# what reads the files that the manual shows
+command -v nginx >/dev/null || needed+=(nginx-light)
+command -v systemd-analyze >/dev/null || needed+=(systemd)
 if [ "${CLUSTER_ACCOUNTING:-${LONG:-}}" = 1 ]; then
   command -v slurmdbd >/dev/null || needed+=(slurmdbd)
   command -v mariadbd >/dev/null || needed+=(mariadb-server)
 fi
+if [ "${LONG:-}" = 1 ]; then command -v promtool >/dev/null || needed+=(prometheus); fi
 
 if [ ${#needed[@]} -eq 0 ]; then exit 0; fi
 if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then

@@ -1,6 +1,5 @@
 /** Backup and restore as docs/operate/backup.md tells them, while a job runs: nothing that was there is lost, and nothing runs twice. */
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { expect, it, onTestFailed } from 'vitest';
@@ -9,10 +8,12 @@ import { until } from '../packages/server/test/support/lab.ts';
 import { freshDatabase } from '../packages/server/test/support/server.ts';
 import { openDeployment, type Site } from './support/deployment.ts';
 import { startsIn, submitParallel } from './support/faults.ts';
-import { cleanEnvironment, remove, ROOT, startService, temporaryFolder } from './support/processes.ts';
+import { runBlock } from './support/manual-commands.ts';
+import { blockOf } from './support/manual-texts.ts';
+import { remove, ROOT, startService, temporaryFolder } from './support/processes.ts';
 
-const BACKUP = join(ROOT, 'deploy/backup.sh');
-const RESTORE = join(ROOT, 'deploy/restore.sh');
+const BACKUP = blockOf('docs/operate/backup.md', 'deploy/backup.sh');
+const RESTORE = blockOf('docs/operate/backup.md', 'deploy/restore.sh');
 
 /** The lab is in the data folder, as the first administrator's projects are. */
 function siteIn(folder: string): Site {
@@ -23,12 +24,19 @@ function siteIn(folder: string): Site {
   return { folder, data, root, start, lab: {}, runningJobs: join(data, 'running-jobs') };
 }
 
-function run(script: string, folder: string, environment: Record<string, string>) {
-  const { status, stdout, stderr } = spawnSync(script, [folder], {
-    env: cleanEnvironment(environment),
-    encoding: 'utf8',
+/** Where /etc/service/service.env has these settings. */
+function run(block: typeof BACKUP, backup: string, environment: Record<string, string>) {
+  const { SERVICE_DATA_DIR, ...settings } = environment;
+  const folder = join(backup, '..');
+  const file = join(folder, 'service.env');
+  const lines = Object.entries(settings).map(([name, value]) => `${name}='${value}'\n`);
+  writeFileSync(file, lines.join(''));
+  const { code, out, err } = runBlock(block, {
+    folder,
+    cwd: ROOT,
+    replace: { '/etc/service/service.env': file, '/var/lib/service': SERVICE_DATA_DIR!, '/backup/service': backup },
   });
-  return { status, said: (stdout + stderr).trim() };
+  return { status: code, said: (out + err).trim() };
 }
 
 /** Without tables. */
@@ -44,9 +52,6 @@ async function emptyDatabase() {
 }
 
 it('a backup that is made while a job runs is restored with everything that there was', async () => {
-  const documented = readFileSync(join(ROOT, 'docs/operate/backup.md'), 'utf8');
-  for (const name of ['backup.sh', 'restore.sh']) expect(documented).toContain(`deploy/${name} `);
-
   const folder = temporaryFolder('backup');
   const backup = join(folder, 'backup');
   const site = siteIn(folder);

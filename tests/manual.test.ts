@@ -17,7 +17,8 @@ import { type Client, clientOf } from '../packages/server/test/support/server.ts
 import { looksWell } from '../packages/web/test/site/looks.ts';
 import { launchBrowser } from './support/browser.ts';
 import { type DemoPlace, PICTURES, takePicture } from './support/manual-pictures.ts';
-import { blocksOf, DOCS, metricsIn, pagesWith, scriptOf } from './support/manual-texts.ts';
+import { exchanged } from './support/manual-commands.ts';
+import { blockOf, blocksOf, DOCS, metricsIn, scriptOf } from './support/manual-texts.ts';
 import { newFolder, PASSWORD, READY, send, start } from './support/mounted.ts';
 import { ROOT, type Running } from './support/processes.ts';
 
@@ -327,19 +328,30 @@ describe('the examples', () => {
     await run(python, ['-m', 'pip', 'install', '--quiet', 'requests']);
   }, 300_000);
 
-  const environment = () => ({ ...process.env, SERVICE_URL: url, TOKEN: token });
+  const exported = () => `export SERVICE_URL=${url} TOKEN=${token}`;
 
-  async function runScript(page: string, folder: string): Promise<string> {
-    const file = join(folder, 'examples.py');
-    writeFileSync(file, scriptOf(page));
-    return (await run(python, [file], { cwd: folder, env: environment() })).stdout;
+  /** In a terminal where these lines were entered before. */
+  async function runScript(page: string, folder: string, entered = exported()): Promise<string> {
+    writeFileSync(join(folder, 'examples.py'), scriptOf(page));
+    return (await run('bash', ['-euc', `${entered}\n"$0" examples.py`, python], { cwd: folder })).stdout;
   }
 
-  it('are on these pages, all of which are run here', () =>
-    expect(pagesWith('python')).toEqual(['authors/index.md', 'python.md']));
+  it('of the page about tokens list the projects, with a cookie and with a header', async () => {
+    const [variable, cookie, header] = blocksOf('docs/guide/api-token.md');
+    const entered = exchanged(variable!, { '...': token });
+    for (const command of [
+      exchanged(cookie!, { 'https://<this site>': url }),
+      exchanged(header!, { 'https://<the API>': url }),
+    ]) {
+      const { stdout } = await run('bash', ['-euc', entered + command]);
+      expect(JSON.parse(stdout)).toMatchObject([{ id: demo.project, name: 'Demo' }]);
+    }
+  });
 
   it('of the API find, run, repair, add, read and draw', async () => {
-    const said = await runScript('python.md', newFolder('manual-examples'));
+    const exports = blockOf('docs/python.md', 'export TOKEN');
+    const variables = exchanged(exports, { 'http://127.0.0.1:8000': url, 'svc_...': token });
+    const said = await runScript('docs/python.md', newFolder('manual-examples'), variables);
     const lines = said.trim().split('\n');
     expect(lines[0]).toBe('Signed in as admin@example.org');
     expect(lines.filter((line) => line.startsWith('Job ')).map((line) => line.split(' ')[2])).toEqual([
@@ -354,7 +366,7 @@ describe('the examples', () => {
 
   it('of the guide for task authors make a package that is tested, built, collected and run', async () => {
     const folder = newFolder('manual-package');
-    const blocks = blocksOf('authors/index.md');
+    const blocks = blocksOf('docs/authors/index.md');
     for (const { file, text } of blocks.filter(({ file }) => file !== undefined)) {
       mkdirSync(join(folder, dirname(file!)), { recursive: true });
       writeFileSync(join(folder, file!), text);
@@ -362,7 +374,7 @@ describe('the examples', () => {
     const commands = blocks.filter(({ language }) => language === 'sh').map(({ text }) => text);
     expect(commands).toHaveLength(2);
     for (const command of commands) await run('bash', ['-euc', command], { cwd: folder });
-    expect(await runScript('authors/index.md', folder)).toMatch(/^OK /);
+    expect(await runScript('docs/authors/index.md', folder)).toMatch(/^OK /);
 
     const tasks = (await client.get('/api/v2/task/')).body as { id: number; name: string }[];
     const task = tasks.find(({ name }) => name === 'Count Channels')!;
@@ -379,10 +391,10 @@ describe('the examples', () => {
   });
 
   it('of the quick start are the commands that a start has', async () => {
-    const commands = blocksOf('quick-start.md').find(({ language }) => language === 'sh')!.text;
+    const commands = blocksOf('docs/quick-start.md').find(({ language }) => language === 'sh')!.text;
     expect(commands.trim().split('\n')).toEqual(['npm ci', 'npm start -- --demo']);
     // what it says that a start prints, line by line, is what this one printed
-    const shown = blocksOf('quick-start.md').find(({ language }) => language === 'text')!.text;
+    const shown = blocksOf('docs/quick-start.md').find(({ language }) => language === 'text')!.text;
     const labels = [...shown.matchAll(/^ {2}(\S+(?: \S+)?) {2,}/gm)].map(([, label]) => label!);
     const always = labels.filter((label) => label !== 'Administrator' && label !== 'Password');
     expect(always).toEqual(['Open', 'Manual', 'API reference', 'Data folder']);

@@ -12,6 +12,7 @@ import {
   mkdirSync,
   readFileSync,
   readlinkSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -23,6 +24,8 @@ import { parse } from 'yaml';
 
 import { type Client, clientOf } from '../packages/server/test/support/server.ts';
 import { instructionsOf, unitOf } from './support/deploy-files.ts';
+import { runBlock, SUDO } from './support/manual-commands.ts';
+import { type Block, blockOf } from './support/manual-texts.ts';
 import { remove, ROOT, type Running, startCommand, startService, temporaryFolder } from './support/processes.ts';
 
 const PASSWORD = 'release-password';
@@ -49,18 +52,28 @@ function makeRelease(version: string): string {
   return execFileSync(join(ROOT, 'node_modules/.bin/node'), words, { cwd: ROOT, encoding: 'utf8' }).trim();
 }
 
-function unpack(version: string): string {
-  execFileSync('tar', ['-xzf', join(folder, `${nameOf(version)}.tar.gz`), '-C', folder]);
-  return join(folder, nameOf(version));
+/** Where the manual has people unpack releases, with the data beside them. */
+const home = join(folder, 'service');
+
+/** As the manual says, and asked for its version before it is started. */
+function unpack(version: string, block: Block): string {
+  const [written] = /service-[\d.]+-linux-x64/.exec(block.text)!;
+  const replace = { [written]: nameOf(version), 'bin/service\n': 'bin/service --version\n' };
+  const { code, out, err } = runBlock(block, { folder, replace });
+  expect([code, err, out]).toEqual([0, '', expect.stringMatching(new RegExp(`^${version} \\(commit `))]);
+  return join(home, nameOf(version));
 }
+
+const INSTALL = blockOf('docs/release.md', 'mkdir service');
+const UPGRADE = blockOf('docs/release.md', 'stop the old release');
 
 /** The next release. A second build of the same sources differs from the first in its version alone, so that a copy does. */
 function nextRelease(before: string, version: string): string {
   if (process.env['LONG']) {
     makeRelease(version);
-    return unpack(version);
+    return unpack(version, UPGRADE);
   }
-  const next = join(folder, nameOf(version));
+  const next = join(home, nameOf(version));
   cpSync(before, next, { recursive: true, verbatimSymlinks: true });
   for (const name of ['release.json', 'packages/server/package.json']) {
     const content = JSON.parse(readFileSync(join(next, name), 'utf8')) as object;
@@ -178,7 +191,7 @@ describe('a release', () => {
   let made: string;
   beforeAll(() => {
     made = makeRelease('0.0.1');
-    release = unpack('0.0.1');
+    release = unpack('0.0.1', INSTALL);
   }, LONG_MS);
 
   it('has no sources with types, no tools, no links that lead out, and few files of others', () => {
@@ -266,7 +279,7 @@ describe('a release', () => {
     expect(told).toEqual(asked);
   });
 
-  it('has units of systemd that systemd understands, and whose programs are in it', () => {
+  it('has units of systemd whose programs are in it', () => {
     const units = globSync('*', { cwd: join(release, 'deploy/systemd') }).toSorted();
     expect(units).toEqual(['service-backup.service', 'service-backup.timer', 'service.service', 'slurm-sudo.conf']);
     const { Service } = unitOf(join(release, 'deploy/systemd/service.service'));
@@ -285,21 +298,90 @@ describe('a release', () => {
       const [command] = unitOf(join(release, 'deploy/systemd', name))['Service']!['ExecStart']!;
       expect(() => accessSync(inRelease(command!.split(' ')[0]!), constants.X_OK)).not.toThrow();
     }
-    verifyUnits();
   });
 
-  /** By systemd itself, where it is installed. */
-  function verifyUnits(): void {
-    const place = join(folder, 'units');
-    mkdirSync(join(place, 'service.service.d'), { recursive: true });
-    for (const name of globSync('*', { cwd: join(release, 'deploy/systemd') })) {
-      const text = readFileSync(join(release, 'deploy/systemd', name), 'utf8').replaceAll(INSTALLED, release);
-      writeFileSync(join(place, name.endsWith('.conf') ? `service.service.d/${name}` : name), text);
-    }
-    const files = globSync('*.{service,timer}', { cwd: place }).map((name) => join(place, name));
-    const done = spawnSync('systemd-analyze', ['verify', '--man=no', ...files], { encoding: 'utf8' });
-    const isMissing = done.error !== undefined && 'code' in done.error && done.error.code === 'ENOENT';
-    expect([isMissing || done.status, done.stderr ?? '']).toEqual([isMissing || 0, '']);
+  it('is installed for systemd as the manual says, with units that systemd understands', () => {
+    const root = join(folder, 'root');
+    const units = join(root, 'systemd');
+    mkdirSync(join(units, 'service.service.d'), { recursive: true });
+    // as large as it has to be
+    const name = 'service-0.1.0-linux-x64';
+    const small = ['--exclude=node_modules', '--exclude=packages', '--exclude=docs'];
+    const renamed = ['--transform', `s/^${nameOf('0.0.1')}/${name}/`, '-C', home, nameOf('0.0.1')];
+    execFileSync('tar', ['-czf', join(root, `${name}.tar.gz`), ...small, ...renamed]);
+    const installed = runBlock(blockOf('docs/release.md', 'daemon-reload'), {
+      folder: root,
+      replace: {
+        '/opt/service': join(root, 'opt'),
+        '/etc/service': join(root, 'etc'),
+        '/etc/systemd/system': units,
+        '-g service': `-g ${process.getgid!()}`,
+      },
+      standIns: { sudo: SUDO, useradd: 'echo useradd "$@" >>done', systemctl: 'echo systemctl "$@" >>done' },
+    });
+    expect(installed).toEqual({ code: 0, out: '', err: '' });
+    expect(readFileSync(join(root, 'done'), 'utf8').trim().split('\n')).toEqual([
+      'useradd --system --home-dir /var/lib/service --shell /usr/sbin/nologin service',
+      'systemctl daemon-reload',
+      'systemctl enable --now service',
+    ]);
+    expect(statSync(join(root, 'etc/service.env')).mode & 0o777).toBe(0o640);
+    expect(globSync('*.*', { cwd: units, exclude: ['*.d'] }).toSorted()).toEqual([
+      'service-backup.service',
+      'service-backup.timer',
+      'service.service',
+    ]);
+    cpSync(join(root, 'opt/current/deploy/systemd/slurm-sudo.conf'), join(units, 'service.service.d/slurm-sudo.conf'));
+    const files = globSync('*.{service,timer}', { cwd: units }).map((unit) => join(units, unit));
+    for (const file of files)
+      writeFileSync(file, readFileSync(file, 'utf8').replaceAll(INSTALLED, join(root, 'opt/current')));
+    const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...files], { encoding: 'utf8' });
+    expect([status, stderr]).toEqual([0, '']);
+  });
+
+  /** The programs of a block that can't be had here, each call on a line. */
+  function callsOf(block: Block, ...programs: string[]): string[] {
+    const calls = join(folder, 'calls');
+    writeFileSync(calls, '');
+    const standIns = Object.fromEntries(programs.map((name) => [name, `echo "$PWD: ${name} $*" >>${calls}`]));
+    expect(runBlock(block, { folder, cwd: ROOT, standIns })).toEqual({ code: 0, out: '', err: '' });
+    return readFileSync(calls, 'utf8').trim().split('\n');
+  }
+
+  it('is put into a container by commands that fit the Containerfile and the compose file', () => {
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+    const instructions = instructionsOf(join(ROOT, 'deploy/Containerfile'));
+    const wordsOf = (name: string) => instructions.filter((one) => one.name === name).map(({ words }) => words);
+    const [made, built, ran] = callsOf(blockOf('docs/release.md', 'podman build'), 'npm', 'podman');
+    expect(made).toBe(`${ROOT}: npm run release`);
+    const [, file, variable, release_, context] = /--file (\S+) --build-arg (\w+)=(\S+) --tag service (\S+)$/.exec(
+      built!,
+    )!;
+    expect(existsSync(join(ROOT, file!))).toBe(true);
+    expect(wordsOf('ARG')).toContain(variable);
+    expect([release_, context]).toEqual([`service-${version}-linux-x64`, 'dist']);
+    const [, port, volume] = /--publish [\d.]+:\d+:(\d+) --volume [\w-]+:(\S+) service$/.exec(ran!)!;
+    expect([[port], [volume]]).toEqual([wordsOf('EXPOSE'), wordsOf('VOLUME')]);
+    expect(callsOf(blockOf('docs/release.md', 'podman compose'), 'podman')).toEqual([
+      `${join(ROOT, 'deploy')}: podman compose up --detach --build`,
+    ]);
+    expect(existsSync(join(ROOT, 'deploy/compose.yaml'))).toBe(true);
+  });
+
+  /** What runs or ended lately, with the settings of the unit. */
+  function expectRecentJobs(): void {
+    const settings = join(folder, 'service.env');
+    writeFileSync(settings, 'SERVICE_LOGGING_LEVEL=30\n');
+    const { code, out } = runBlock(blockOf('docs/release.md', 'servicectl recent'), {
+      folder,
+      replace: {
+        '/etc/service/service.env': settings,
+        '/var/lib/service': join(home, 'data'),
+        '/opt/service/current': release,
+      },
+      standIns: { sudo: SUDO },
+    });
+    expect([code, out]).toEqual([0, expect.stringContaining('## Summary')]);
   }
 
   /** The command of the health check in the Containerfile, on another port. */
@@ -318,7 +400,7 @@ describe('a release', () => {
       onTestFailed(() => console.error(running.map((one) => one.output()).join('\n---\n')));
       const [, url] = await first.said(READY);
       expect([health(new URL(url!).port), health('1')]).toEqual([0, 1]);
-      expect(first.output()).toContain(`Data folder     ${join(folder, 'data')}`);
+      expect(first.output()).toContain(`Data folder     ${join(home, 'data')}`);
       expect(await (await fetch(`${url}/auth/login`)).text()).toContain('<!doctype html>');
       const maps = readFileSync(`/proc/${first.process.pid}/maps`, 'utf8');
       expect(maps).toContain(join(release, 'node_modules'));
@@ -329,6 +411,7 @@ describe('a release', () => {
       expect(before.jobs).toMatchObject([{ status: 'failed' }, { status: 'done' }]);
       expect(before.images.map(({ images }) => images.length)).toEqual([18, 3]);
       await expectHelpersWork(client, before);
+      expectRecentJobs();
       const complete = await everything(client);
       await stop(first);
 
@@ -341,7 +424,7 @@ describe('a release', () => {
       expect(await everything(await signIn(second))).toEqual(complete);
       await stop(second);
 
-      const data = join(folder, 'data');
+      const data = join(home, 'data');
       const checkout = () =>
         track(startService(['--port', '0', '--data-dir', data], { environment: { SERVICE_WEB_CLIENT: 'true' } }));
       console.log(`Started as a release: ${await figures(() => start(next, ['--port', '0']))}`);
@@ -355,6 +438,20 @@ function checkoutSize(): string {
   const kibibytes = Number(execFileSync('du', ['-sk', 'node_modules'], { cwd: ROOT, encoding: 'utf8' }).split('\t')[0]);
   return `${Math.round(kibibytes / 1024)} MB`;
 }
+
+it('is made for the platforms that the manual names', () => {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>;
+  };
+  const lines = blockOf('docs/release.md', '--platform linux-arm64').text.trim().split('\n');
+  expect(lines).toEqual(['npm ci && npm run release', 'npm run release -- --platform linux-arm64']);
+  expect(scripts['release']).toBe('node scripts/release.ts');
+  const { stderr } = spawnSync(join(ROOT, 'node_modules/.bin/node'), ['scripts/release.ts', '--platform', 'x'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  expect(stderr).toMatch(/\blinux-arm64\b/);
+});
 
 it('of an unknown platform is refused', () => {
   const words = ['scripts/release.ts', '--platform', 'windows'];

@@ -14,6 +14,7 @@ import { addAccount, removeAccount } from '../support/accounts.ts';
 import type { Deployment } from '../support/deployment.ts';
 import { everyTask } from '../support/every-task.ts';
 import { submit } from '../support/faults.ts';
+import { blockOf } from '../support/manual-texts.ts';
 import { buildWheel, manifest, uploadForm } from '../support/wheels.ts';
 import { openClusterDeployment } from './support/cluster-deployment.ts';
 import { must } from './support/commands.ts';
@@ -33,6 +34,12 @@ const idsOf = async (name: string) =>
 function allow(account: string): void {
   writeFileSync(RULE, `svcuser ALL=(${account}) NOPASSWD: ALL\n`, { mode: 0o440 });
 }
+
+it('the rules of sudo can be checked as the manual says', async () => {
+  const { text } = blockOf('docs/operate/slurm.md', 'sbatch --wrap');
+  const asService = ['setpriv', '--reuid=svcuser', '--regid=svcuser', '--init-groups', '--inh-caps=-all'];
+  expect(await must([...asService, 'sh', '-euc', text])).toMatch(/^Submitted batch job \d+\n$/);
+});
 
 interface FlowTask {
   id: number;

@@ -25,6 +25,8 @@ import { join } from 'node:path';
 
 import { SCRIPTED } from '../../packages/server/test/support/lab.ts';
 import { type Deployment, type DeploymentOptions, openDeployment, type Site } from './deployment.ts';
+import { exchanged, runBlock, SUDO } from './manual-commands.ts';
+import { blockOf } from './manual-texts.ts';
 import { remove, ROOT, startCommand, startService, temporaryFolder } from './processes.ts';
 
 export interface TestAccount {
@@ -138,8 +140,14 @@ export function openAccountSite(how: How): AccountSite {
   if (isSudo) {
     mkdirSync(data);
     chownSync(data, service.uid, service.gid);
-    execFileSync('usermod', ['--append', '--groups', account.name, service.name]);
-    writeFileSync(rule, `${service.name} ALL=(${account.name}) NOPASSWD: ALL\n`, { mode: 0o440 });
+    const replace = { tasks: account.name, service: service.name };
+    const group = runBlock(blockOf('docs/operate/security.md', 'usermod'), {
+      folder,
+      replace,
+      standIns: { sudo: SUDO },
+    });
+    if (group.code !== 0) throw new Error(group.err);
+    writeFileSync(rule, exchanged(blockOf('docs/operate/security.md', 'NOPASSWD'), replace), { mode: 0o440 });
   }
   return {
     account,
