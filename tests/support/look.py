@@ -131,7 +131,7 @@ def compressors(version: int) -> dict:
 
 
 def write_kinds(folder: Path) -> list[str]:
-    """One image for each codec, type and set of axes, in both versions; types and axes by turns where runs are short."""
+    """One image for each codec, type and set of axes, in both versions; types and axes by turns in short runs."""
     written = []
 
     def of(names: tuple, turn: int) -> tuple:
