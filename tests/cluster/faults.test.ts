@@ -24,6 +24,10 @@ import { throughSudo } from './support/commands.ts';
 
 const KILLS = process.env['LONG'] ? 9 : 2;
 const AWAY_MS = process.env['LONG'] ? 60_000 : 12_000;
+/** One of the tests before may still be listed, on a node that is gone. */
+const newestRunning = async () =>
+  (await squeue()).filter((one) => one.state === 'RUNNING').sort((one, other) => other.job - one.job)[0];
+
 const TYPES: ClusterType[] = ['slurm_sudo', 'slurm_ssh'];
 /** What does not depend on how the cluster is reached takes long: both ways in long runs only. */
 const LONG = process.env['LONG'] !== undefined;
@@ -214,7 +218,7 @@ describe.each(TYPES)('%s', (type) => {
     watched(deployment);
     const job = await submitParallel(deployment, ['cancelled'], { plan: { '*': { sleep: 100 } } });
     await until('the unit to run', () => startsOf(deployment, 'cancelled') === 1, 30);
-    const [line] = (await squeue()).filter((one) => one.state === 'RUNNING');
+    const line = await newestRunning();
     await throughSudo('alice', ['scancel', String(line!.job)]);
     expect(await deployment.lab.end(job.id, 60)).toMatchObject({ status: 'failed', failure: { kind: 'task' } });
     expect(await unitsOf(job)).toMatchObject([
@@ -278,10 +282,7 @@ describe.each(HAS_ACCOUNTING ? TYPES : TYPES.slice(0, 1))('%s', (type) => {
       const show = which === 'never showed' ? await failing('squeue', 'slurm_load_jobs error: busy') : undefined;
       const { id, dataset, flow } = await submitParallel(deployment, ['forgotten'], { plan: { '*': { sleep: 300 } } });
       await until('the unit to run', () => deployment.lab.starts().length === before + 1, 30);
-      // one of the tests before may still be listed, on a node that is gone
-      const [line] = (await squeue())
-        .filter((one) => one.state === 'RUNNING')
-        .sort((one, other) => other.job - one.job);
+      const line = await newestRunning();
       if (!show) await sleep(3000);
       await deployment.kill();
       await show?.();
