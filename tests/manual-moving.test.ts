@@ -76,7 +76,7 @@ it('a deployment is moved by the commands of the manual, in their order', async 
     await scene.from.query(`drop owned by ${reader}`);
     await scene.administer(`drop role ${reader}`);
   }
-}, 300_000);
+}, 600_000);
 
 it('no other command is on that page', () =>
   expect(readFileSync(join(import.meta.dirname, '..', PAGE), 'utf8').match(/^ *```\w/gm)).toHaveLength(7));

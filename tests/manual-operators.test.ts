@@ -102,7 +102,8 @@ describe('a PostgreSQL server of your own', () => {
   });
 });
 
-describe('a backup of the embedded database', () => {
+/** Five starts, each with the database. */
+describe.runIf(process.env['LONG'])('a backup of the embedded database', () => {
   /** Starts and stops the service of a data folder, and waits for it, as systemctl does. */
   const systemctl = (folder: string, data: string, port: number) => `
     cd ${ROOT}
@@ -171,5 +172,5 @@ describe('a backup of the embedded database', () => {
     } finally {
       expect(await tried.stop()).toBe(0);
     }
-  }, 300_000);
+  }, 900_000);
 });
