@@ -76,7 +76,7 @@ test(`a workflow of ${TASKS} tasks on ${IMAGES} images`, { timeout: 240_000 }, a
   await page.getByRole('region', { name: 'Tasks of this workflow' }).getByText('Step 19').waitFor();
   await expect.poll(() => calls.filter((one) => one.endsWith('/events')).length).toBe(1);
   await page
-    .getByText(/100.000 images/)
+    .getByText(new RegExp(`${IMAGES / 1000}.000 images`))
     .first()
     .waitFor();
   // one more, on the web server: whose session it is
