@@ -34,13 +34,16 @@ it('a key for a person is made, put on the cluster, and logs in from there on', 
   chownSync(data, service.uid, service.gid);
 
   const port = await freePort();
-  const [hostKey, ownKey, config] = ['host_key', 'own_key', 'sshd'].map((name) => join(folder, name)) as [
-    string,
-    string,
-    string,
-  ];
+  const [hostKey, ownKey, config, slurm] = ['host_key', 'own_key', 'sshd', 'slurm.conf'].map((name) =>
+    join(folder, name),
+  ) as [string, string, string, string];
   for (const key of [hostKey, ownKey]) execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key]);
   mkdirSync('/run/sshd', { recursive: true });
+  // without one, not even a version is told
+  writeFileSync(
+    slurm,
+    'ClusterName=manual\nSlurmctldHost=localhost\nNodeName=localhost\nPartitionName=all Nodes=ALL\n',
+  );
   const lines = [
     `ListenAddress 127.0.0.1:${port}`,
     `HostKey ${hostKey}`,
@@ -50,6 +53,7 @@ it('a key for a person is made, put on the cluster, and logs in from there on', 
     'StrictModes no',
     'PasswordAuthentication no',
     'UsePAM no',
+    `SetEnv SLURM_CONF=${slurm}`,
   ];
   writeFileSync(config, `${lines.join('\n')}\n`);
   const sshd = startCommand('/usr/sbin/sshd', ['-D', '-e', '-f', config]);
