@@ -55,6 +55,7 @@ export default defineConfig({
         test: {
           name: 'web',
           isolate: false,
+          setupFiles: EACH_FILE,
           include: ['packages/web/test/**/*.test.ts'],
           exclude: ['**/*.browser.test.ts', 'packages/web/test/site/**'],
         },
@@ -80,6 +81,7 @@ export default defineConfig({
           name: 'site',
           // one browser and one set of modules for the files of a worker
           isolate: false,
+          setupFiles: EACH_FILE,
           include: ['packages/web/test/site/**/*.test.ts'],
           globalSetup: ['packages/web/test/site/setup.ts'],
           expect: { poll: { timeout: 15_000 } },

@@ -1,6 +1,5 @@
 /** The built web server and a real API, as processes of their own, and a browser's part of talking to them. */
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 
 import {
   remove,
@@ -11,22 +10,23 @@ import {
   temporaryFolder,
 } from '../../../../tests/support/processes.ts';
 import { ensureBuilt } from '../../../server/src/web/build.ts';
+import { atFileEnd } from '../../../server/test/support/file-end.ts';
 
 const BIN = join(ROOT, 'node_modules/.bin');
 export const START_MS = 180_000;
 
-const running: Running[] = [];
-const folders: string[] = [];
-
-afterAll(async () => {
-  for (const one of running) one.process.kill('SIGTERM');
-  await Promise.all(running.map((one) => one.ended));
-  for (const folder of folders) remove(folder);
-}, START_MS);
+/** Files of one worker share this module: what a file starts ends with it, whoever imported this first. */
+function endsWithFile(process: Running): Running {
+  atFileEnd(() => {
+    process.process.kill('SIGTERM');
+    return process.ended;
+  });
+  return process;
+}
 
 export function folder(name: string): string {
   const made = temporaryFolder(name);
-  folders.push(made);
+  atFileEnd(() => remove(made));
   return made;
 }
 
@@ -34,8 +34,8 @@ export const ADMIN = { username: 'admin@example.org', password: 'admin-password'
 
 export async function startApi(environment: Record<string, string> = {}): Promise<{ url: string; running: Running }> {
   const data = join(folder('web-api'), 'data');
-  const service = startService(['--port', '0', '--data-dir', data, '--admin-pwd', ADMIN.password], { environment });
-  running.push(service);
+  const args = ['--port', '0', '--data-dir', data, '--admin-pwd', ADMIN.password];
+  const service = endsWithFile(startService(args, { environment }));
   const [, url] = await service.said(/answers at (http:\/\/\S+)/);
   return { url: url!, running: service };
 }
@@ -49,9 +49,7 @@ export const variables = (api: string) => ({
 });
 
 export async function startWebProcess(environment: Record<string, string>): Promise<Running> {
-  const web = startCommand(join(BIN, 'node'), [await ensureBuilt()], { environment });
-  running.push(web);
-  return web;
+  return endsWithFile(startCommand(join(BIN, 'node'), [await ensureBuilt()], { environment }));
 }
 
 export interface Web {
