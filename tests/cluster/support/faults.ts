@@ -34,18 +34,22 @@ async function replace(program: Program, lines: string[]): Promise<Undo> {
   chmodSync(join(stand_in, '..'), 0o755);
   writeFileSync(stand_in, ['#!/bin/sh', ...lines, ''].join('\n'), { mode: 0o755 });
   await everywhere(['mount', '--bind', stand_in, `/usr/bin/${program}`]);
-  return () => everywhere(['umount', '-l', `/usr/bin/${program}`]);
+  // where mounts travel there are as many over each other as there were namespaces, some of which may be gone by now
+  const uncover = `while umount -l /usr/bin/${program} 2>/dev/null; do :; done`;
+  return () => everywhere(['sh', '-c', uncover]);
 }
 
 /** One process of each mount namespace: the service and sshd have their own, and mounts do not travel on every machine. */
 function namespaces(): string[] {
   const found = new Map<string, string>();
-  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  for (const pid of pids.sort((one, other) => Number(one) - Number(other))) {
     try {
       const namespace = readlinkSync(`/proc/${pid}/ns/mnt`);
       // another root is another machine
       if (readlinkSync(`/proc/${pid}/root`) === '/' && existsSync(`/proc/${pid}/root${BASE}/real`)) {
-        found.set(namespace, pid);
+        // the first one: the last may be a connection that ends at this moment
+        if (!found.has(namespace)) found.set(namespace, pid);
       }
     } catch {
       // it has ended meanwhile
