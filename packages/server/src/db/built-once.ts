@@ -15,7 +15,7 @@ import type { Tables } from './schema.ts';
 const REMEMBERED = 100;
 
 /** Stands in a statement for a value. */
-class Place {
+class Placeholder {
   readonly name: string;
 
   constructor(name: string) {
@@ -36,8 +36,8 @@ export function builtOnce<Given extends object, Row>(
     const key = names.join();
     const found = known.get(key);
     if (found) return found;
-    const places = Object.fromEntries(names.map((name) => [name, new Place(name)]));
-    const built = build(db, places as Given).compile();
+    const placeholders = Object.fromEntries(names.map((name) => [name, new Placeholder(name)]));
+    const built = build(db, placeholders as Given).compile();
     if (known.size >= REMEMBERED) known.clear();
     known.set(key, built);
     return built;
@@ -47,7 +47,7 @@ export function builtOnce<Given extends object, Row>(
     const values = given as Record<string, unknown>;
     const names = Object.keys(values).filter((name) => values[name] !== undefined);
     const statement = statementFor(db, names);
-    const parameters = statement.parameters.map((value) => (value instanceof Place ? values[value.name] : value));
+    const parameters = statement.parameters.map((value) => (value instanceof Placeholder ? values[value.name] : value));
     return (await db.executeQuery<Row>({ ...statement, parameters })).rows;
   };
 }

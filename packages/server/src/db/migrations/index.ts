@@ -17,6 +17,7 @@ import * as importsOfRuns from './0013-imports-of-runs.ts';
 import * as endsOfJobs from './0014-ends-of-jobs.ts';
 import * as shellLines from './0015-shell-lines.ts';
 import * as broughtFacets from './0016-brought-facets.ts';
+import * as chosenTasks from './0017-chosen-tasks.ts';
 
 export const migrations: Record<string, Migration> = {
   '0001-accounts': accounts,
@@ -35,4 +36,5 @@ export const migrations: Record<string, Migration> = {
   '0014-ends-of-jobs': endsOfJobs,
   '0015-shell-lines': shellLines,
   '0016-brought-facets': broughtFacets,
+  '0017-chosen-tasks': chosenTasks,
 };

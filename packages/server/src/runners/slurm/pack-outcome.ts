@@ -14,7 +14,7 @@ export interface EndedPack {
   kind: EndKind | 'gone';
   /** The units of the pack, in order. */
   units: readonly number[];
-  /** Those with a start record, with the time of it. */
+  /** Those with a start record, with the node it came from. */
   started: ReadonlyMap<number, string | null>;
   /** Those whose end is told already. */
   ended: ReadonlySet<number>;

@@ -17,7 +17,7 @@ import {
   type Batch,
   type Options,
 } from '../batch.ts';
-import { MODULES, SCRIPTS } from './scripts.ts';
+import { MODULES, SCRIPTS, traces } from './scripts.ts';
 
 afterAll(cleanUp);
 
@@ -612,16 +612,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
           const { ends, stderr } = await batch.run(PLAIN);
           expect(stderr).toBe('');
           expect(existsSync(join(batch.batch, 'warm.txt'))).toBe(warm);
-          const file = join(working_folder, 'kept');
-          const kept = existsSync(file) && readFileSync(file, 'utf8');
-          rmSync(file, { force: true });
-          return ends.map(({ end, exit_code, signal, output, num_warnings, problem, lost }) => {
-            const log = batch
-              .log(end)
-              .toString()
-              .replaceAll(/0x[0-9a-f]{6,}/g, '0x');
-            return { end, exit_code, signal, output, num_warnings, problem, lost, log, kept };
-          });
+          return traces(batch, ends, working_folder);
         };
         const plain = await outcomes(false);
         const ended = plain.map((one) => (one.signal === null ? one.exit_code : `signal ${one.signal}`));

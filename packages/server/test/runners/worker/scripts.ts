@@ -1,4 +1,10 @@
 /** Scripts that do what scripts do, for comparing a warm start with a plain run. */
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { ToldEnd } from '../../../src/runners/records.ts';
+import type { Batch } from '../batch.ts';
+
 export const MODULES = {
   noisy: `import sys, warnings, logging
 print('noisy on stdout')
@@ -246,3 +252,17 @@ asyncio.run(f())
     0,
   ],
 ];
+
+/** What the units of a script did, as it compares with another run of it: logs without addresses, and what it kept. */
+export function traces(batch: Batch, ends: readonly ToldEnd[], working_folder: string) {
+  const file = join(working_folder, 'kept');
+  const kept = existsSync(file) && readFileSync(file, 'utf8');
+  rmSync(file, { force: true });
+  return ends.map(({ end, exit_code, signal, output, num_warnings, problem, lost }) => {
+    const log = batch
+      .log(end)
+      .toString()
+      .replaceAll(/0x[0-9a-f]{6,}/g, '0x');
+    return { end, exit_code, signal, output, num_warnings, problem, lost, log, kept };
+  });
+}
