@@ -8,3 +8,4 @@ export type * from './schema.ts';
 export { isProcessAlive } from './processes.ts';
 export { isSecretKept, keptSecret } from './secrets.ts';
 export { isPassing, retryWhileAway } from './away.ts';
+export { ONE_PLAN } from './named-statements.ts';

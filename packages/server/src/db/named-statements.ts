@@ -3,7 +3,7 @@
  *
  * A plan that is kept cannot look at values. So statements whose best plan depends on them (filters of images, pages,
  * patterns, lists) have no name, and neither have those whose text differs with the length of a list: the database would keep
- * each of them. A connection keeps so many; one that has no room left, or whose plans are out of date since a table was
+ * each of them. One that is written so that a single plan is good for all values says so (`ONE_PLAN`). A connection keeps so many; one that has no room left, or whose plans are out of date since a table was
  * changed, is to be replaced (`isWorn`).
  */
 import { createHash } from 'node:crypto';
@@ -27,9 +27,13 @@ const DEPENDS_ON_VALUES = [
   /&&|@>|@@/, // which index finds few
 ];
 
+/** Begins a statement that leaves the database no choice that could be wrong for some values. */
+export const ONE_PLAN = '/* one plan for all values */';
+
 /** True where the best plan is another one for other values, or the text is another one for other lists. */
 export const dependsOnValues = (text: string): boolean =>
-  text.length > LONGEST_TEXT || DEPENDS_ON_VALUES.some((pattern) => pattern.test(text));
+  !text.startsWith(ONE_PLAN) &&
+  (text.length > LONGEST_TEXT || DEPENDS_ON_VALUES.some((pattern) => pattern.test(text)));
 
 interface Known {
   uses: number;

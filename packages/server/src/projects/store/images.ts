@@ -8,6 +8,7 @@ import { type RawBuilder, sql } from 'kysely';
 
 import type { Image, ImageFilters, PageRequest, Scalar, TaskType } from '@service/contract';
 
+import { ONE_PLAN } from '../../db/index.ts';
 import type { Executor } from './access.ts';
 
 /** Images in the filter's own words: with the status of a task as an attribute. */
@@ -20,8 +21,11 @@ const COLUMNS = ['zarr_url', 'origin', 'attributes', 'types'] as const;
 const BATCH = 5000;
 
 /** Conditions on `images` for one dataset. */
-export function conditions(datasetId: number, filters: ImageFilters, status?: StatusFilter): RawBuilder<boolean> {
-  const all = [sql<boolean>`images.dataset_id = ${datasetId}`];
+export const conditions = (datasetId: number, filters: ImageFilters, status?: StatusFilter): RawBuilder<boolean> =>
+  sql.join([sql`images.dataset_id = ${datasetId}`, ...filterConditions(datasetId, filters, status)], sql` and `);
+
+function filterConditions(datasetId: number, filters: ImageFilters, status?: StatusFilter): RawBuilder<boolean>[] {
+  const all: RawBuilder<boolean>[] = [];
   for (const [key, values] of Object.entries(filters.attribute_filters)) {
     all.push(sql<boolean>`images.tags && array(
       select image_attribute_tag(${datasetId}, ${key}, value) from jsonb_array_elements(${JSON.stringify(values)}::jsonb) as value)`);
@@ -31,7 +35,18 @@ export function conditions(datasetId: number, filters: ImageFilters, status?: St
     all.push(value ? has : sql<boolean>`not (${has})`);
   }
   if (status) all.push(sql<boolean>`${statusOf(datasetId, status.workflowtask_id)} = any(${status.statuses})`);
-  return sql.join(all, sql` and `);
+  return all;
+}
+
+/**
+ * The same, by the index of tags and no other, where a filter asks for tags: a tag belongs to one dataset, so that this is the
+ * right way for every dataset and every value, and the plan need not look at them.
+ */
+function conditionsByTags(datasetId: number, filters: ImageFilters): RawBuilder<boolean> {
+  const { attribute_filters, type_filters } = filters;
+  const asksForTags = Object.keys(attribute_filters).length > 0 || Object.values(type_filters).includes(true);
+  if (!asksForTags) return conditions(datasetId, filters);
+  return sql.join([...filterConditions(datasetId, filters), sql`images.dataset_id + 0 = ${datasetId}`], sql` and `);
 }
 
 /** What the latest unit of a task did with an image; `unset` where none looked at it. */
@@ -102,7 +117,7 @@ const ordered = (
   { limit, offset }: Record<'limit' | 'offset', RawBuilder<number>>,
 ) => sql`
   with matched as materialized (
-    select images.zarr_url, images.position, images.attributes from images where ${conditions(datasetId, filters)}
+    select images.zarr_url, images.position, images.attributes from images where ${conditionsByTags(datasetId, filters)}
   ), chosen as (
     select row_number() over (order by ${orderBy(order)}) as place, images.position
     from matched as images order by place limit ${limit} offset ${offset}
@@ -175,6 +190,14 @@ export async function pageOfImages(
   return { total, facets, items: JSON.stringify(items) };
 }
 
+/** Each number of filters is a statement of its own, of which a connection keeps so many. */
+const FILTERS_WITH_ONE_PLAN = 3;
+
+function isOften({ type_filters, attribute_filters }: ImageFilters, order: ImageOrder): boolean {
+  const number = Object.keys(type_filters).length + Object.keys(attribute_filters).length;
+  return order.by === 'position' && number <= FILTERS_WITH_ONE_PLAN;
+}
+
 /** All of it in one statement: what is asked for again and again while somebody looks for images. */
 async function filteredPage(
   db: Executor,
@@ -187,7 +210,7 @@ async function filteredPage(
   const total = sql<number>`(select count(*) from matched)`;
   const limit = sql<number>`${size}::bigint`;
   const offset = sql<number>`greatest(0, least(${page}::bigint, (${total} + ${limit} - 1) / ${limit}) - 1) * ${limit}`;
-  const { rows } = await sql<ImagesOnPage>`
+  const { rows } = await sql<ImagesOnPage>`${sql.raw(isOften(filters, order) ? ONE_PLAN : '')}
     ${ordered(datasetId, filters, order, { limit, offset })}
     select ${total} as total, ${allFacets(datasetId)} as facets, coalesce((
       select json_agg(json_build_object('zarr_url', zarr_url, 'origin', origin, 'attributes', attributes, 'types', types)
