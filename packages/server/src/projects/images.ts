@@ -92,6 +92,19 @@ export function readSort<const Name extends string>(sort: string, names: readonl
 const orderOf = (sort: string | undefined): store.ImageOrder =>
   sort === undefined ? { by: 'position' } : readSort(sort, ['zarr_url']);
 
+/** The quick way to a page of images, for who may read them; undefined where `queryImages` is to be asked. */
+export async function queryImagesAtOnce(
+  db: Database,
+  reader: store.Reader,
+  query: ImageQuery,
+  page: PageRequest,
+  sort: string | undefined,
+): Promise<Written<ImagePage> | undefined> {
+  if (query.zarr_url !== null) return undefined;
+  const found = await store.filteredPage(db, reader, query, orderOf(sort), page);
+  return found && imagePage(pageNumbers(found.total, page), found.items, valuesIn(found.facets));
+}
+
 /** A page past the end shows the last one. */
 export async function queryImages(
   db: Database,

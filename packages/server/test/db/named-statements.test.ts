@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
 
 import { type Database, isPassing, openDatabase, type OpenDatabase } from '../../src/db/index.ts';
-import { dependsOnValues } from '../../src/db/named-statements.ts';
+import { dependsOnValues, ONE_PLAN } from '../../src/db/named-statements.ts';
 import { freshDatabase } from '../support/server.ts';
 
 const opened: OpenDatabase[] = [];
@@ -127,5 +127,6 @@ describe('a plan that depends on values', () => {
     'insert into images (dataset_id) values ($1)',
     'select * from jobs where id in ($1)',
     'select * from tasks where id = any($1::int[])',
+    `${ONE_PLAN} select * from images where images.tags && array(select image_attribute_tag($1, $2, value))`,
   ])('is not: %s', (text) => expect(dependsOnValues(text)).toBe(false));
 });

@@ -536,7 +536,7 @@ describe('checks before a run', () => {
 
 describe('who may do what with images', () => {
   it('follows the permissions in the project', async () => {
-    await newDataset([{ zarr_url: '/data/d/1' }]);
+    await newDataset([{ zarr_url: '/data/d/1', attributes: { well: 'A1' } }]);
     const profile = await addProfile(service);
     const roles: [string, Person, number, number][] = [
       ['rwx', await addPerson(service, profile), 200, 201],
@@ -553,6 +553,10 @@ describe('who may do what with images', () => {
     }
     for (const [role, person, read, write] of roles) {
       expect([role, (await person.client.post(`${dataset}images/query/`)).status]).toEqual([role, read]);
+      const filtered = { attribute_filters: { well: ['A1'] } };
+      const page = await person.client.post(`${dataset}images/query/?page=1&page_size=10`, filtered);
+      const { total_count } = page.body as { total_count?: number };
+      expect([role, page.status, total_count]).toEqual([role, read, read === 200 ? 1 : undefined]);
       expect([role, (await person.client.get(`${dataset}export/`)).status]).toEqual([role, read]);
       const added = await person.client.post(`${dataset}images/`, { zarr_url: `/data/d/${person.id}` });
       expect([role, added.status]).toEqual([role, write]);

@@ -59,8 +59,12 @@ function imageRoutes(api: Api, db: Database, unlimited: Database): void {
     images.deleteImage(db, await open(db, user, params.project_id, params.dataset_id, 'rw'), query.zarr_url),
   );
   api.serve(projects.queryImages, async ({ user, params, query, body }) => {
+    const asked = body ?? { zarr_url: null, ...images.NO_FILTERS };
+    const reader = { userId: user.id, projectId: params.project_id, datasetId: params.dataset_id };
+    const found = await images.queryImagesAtOnce(db, reader, asked, query, query.sort);
+    if (found) return found;
     const dataset = await open(db, user, params.project_id, params.dataset_id, 'r');
-    return images.queryImages(db, dataset, body ?? { zarr_url: null, ...images.NO_FILTERS }, query, query.sort);
+    return images.queryImages(db, dataset, asked, query, query.sort);
   });
   api.serve(projects.verifyUniqueTypes, async ({ user, params, query, body }) => {
     const dataset = await open(db, user, params.project_id, params.dataset_id, 'r');

@@ -112,12 +112,12 @@ async function sliceOfAll(db: Executor, datasetId: number, { offset, limit, tota
  */
 const ordered = (
   datasetId: number,
-  filters: ImageFilters,
+  passing: RawBuilder<boolean>,
   order: ImageOrder,
   { limit, offset }: Record<'limit' | 'offset', RawBuilder<number>>,
 ) => sql`
   with matched as materialized (
-    select images.zarr_url, images.position, images.attributes from images where ${conditionsByTags(datasetId, filters)}
+    select images.zarr_url, images.position, images.attributes from images where ${passing}
   ), chosen as (
     select row_number() over (order by ${orderBy(order)}) as place, images.position
     from matched as images order by place limit ${limit} offset ${offset}
@@ -136,8 +136,9 @@ export async function sliceOfImages(
   slice: Slice,
 ): Promise<Image[]> {
   if (isUnfiltered(filters) && order.by === 'position') return sliceOfAll(db, datasetId, slice);
+  const passing = conditionsByTags(datasetId, filters);
   const { rows } = await sql<Image>`
-    ${ordered(datasetId, filters, order, { limit: sql`${slice.limit}`, offset: sql`${slice.offset}` })}
+    ${ordered(datasetId, passing, order, { limit: sql`${slice.limit}`, offset: sql`${slice.offset}` })}
     select zarr_url, origin, attributes, types from listed order by place`.execute(db);
   return rows;
 }
@@ -177,9 +178,6 @@ export async function pageOfImages(
   order: ImageOrder,
   { page, page_size: size }: PageRequest,
 ): Promise<ImagesOnPage> {
-  const isWholeList = isUnfiltered(filters) && order.by === 'position';
-  if (!isWholeList && size !== null && size <= LONGEST_IN_ONE)
-    return filteredPage(db, datasetId, filters, order, page, size);
   const { rows } = await sql<Omit<ImagesOnPage, 'items'>>`
     select ${numberOf(datasetId, filters)} as total, ${allFacets(datasetId)} as facets`.execute(db);
   const { total, facets } = rows[0]!;
@@ -190,6 +188,18 @@ export async function pageOfImages(
   return { total, facets, items: JSON.stringify(items) };
 }
 
+/** Who asks for a dataset, through which project. */
+export interface Reader {
+  userId: number;
+  projectId: number;
+  datasetId: number;
+}
+
+/** True where the caller may read the dataset, which every permission includes. */
+const isReadable = ({ userId, projectId, datasetId }: Reader) => sql<boolean>`exists (
+  select from datasets join project_links as link using (project_id)
+  where datasets.id = ${datasetId} and project_id = ${projectId} and link.user_id = ${userId} and link.is_verified)`;
+
 /** Each number of filters is a statement of its own, of which a connection keeps so many. */
 const FILTERS_WITH_ONE_PLAN = 3;
 
@@ -198,24 +208,31 @@ function isOften({ type_filters, attribute_filters }: ImageFilters, order: Image
   return order.by === 'position' && number <= FILTERS_WITH_ONE_PLAN;
 }
 
-/** All of it in one statement: what is asked for again and again while somebody looks for images. */
-async function filteredPage(
+/**
+ * The same in one statement with the look at who asks: it comes again and again while somebody looks for images. Undefined
+ * where that is not the way: for who may not read them, for all images as they come, for long pages.
+ */
+export async function filteredPage(
   db: Executor,
-  datasetId: number,
+  reader: Reader,
   filters: ImageFilters,
   order: ImageOrder,
-  page: number,
-  size: number,
-): Promise<ImagesOnPage> {
+  { page, page_size: size }: PageRequest,
+): Promise<ImagesOnPage | undefined> {
+  const isWholeList = isUnfiltered(filters) && order.by === 'position';
+  if (isWholeList || size === null || size > LONGEST_IN_ONE) return undefined;
+  const { datasetId } = reader;
   const total = sql<number>`(select count(*) from matched)`;
   const limit = sql<number>`${size}::bigint`;
   const offset = sql<number>`greatest(0, least(${page}::bigint, (${total} + ${limit} - 1) / ${limit}) - 1) * ${limit}`;
-  const { rows } = await sql<ImagesOnPage>`${sql.raw(isOften(filters, order) ? ONE_PLAN : '')}
-    ${ordered(datasetId, filters, order, { limit, offset })}
-    select ${total} as total, ${allFacets(datasetId)} as facets, coalesce((
+  const passing = sql<boolean>`${conditionsByTags(datasetId, filters)} and ${isReadable(reader)}`;
+  const { rows } = await sql<ImagesOnPage & { readable: boolean }>`${sql.raw(isOften(filters, order) ? ONE_PLAN : '')}
+    ${ordered(datasetId, passing, order, { limit, offset })}
+    select ${isReadable(reader)} as readable, ${total} as total, ${allFacets(datasetId)} as facets, coalesce((
       select json_agg(json_build_object('zarr_url', zarr_url, 'origin', origin, 'attributes', attributes, 'types', types)
         order by place)::text from listed), '[]') as items`.execute(db);
-  return rows[0]!;
+  const { readable, ...found } = rows[0]!;
+  return readable ? found : undefined;
 }
 
 export const findImage = (db: Executor, datasetId: number, zarrUrl: string): Promise<Image | undefined> =>
