@@ -32,8 +32,7 @@ export const ONE_PLAN = '/* one plan for all values */';
 
 /** True where the best plan is another one for other values, or the text is another one for other lists. */
 export const dependsOnValues = (text: string): boolean =>
-  !text.startsWith(ONE_PLAN) &&
-  (text.length > LONGEST_TEXT || DEPENDS_ON_VALUES.some((pattern) => pattern.test(text)));
+  !text.startsWith(ONE_PLAN) && (text.length > LONGEST_TEXT || DEPENDS_ON_VALUES.some((pattern) => pattern.test(text)));
 
 interface Known {
   uses: number;
