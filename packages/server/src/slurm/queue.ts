@@ -68,11 +68,11 @@ type Answer = { jobs: QueuedJobs } | { problem: string };
 /** What a command printed, or why it did not. */
 type Printed = { text: string } | { problem: string; passing: boolean };
 
-async function ask(commands: Commands, command: Command): Promise<Printed> {
+export async function ask(commands: Commands, command: Command, timeoutMs = LONGEST_ANSWER_MS): Promise<Printed> {
   try {
     // condensed lists of waiting elements are cut after 64 characters otherwise
     const env = { SLURM_BITSTR_LEN: '0' };
-    const { code, stdout, stderr } = await capture(commands, command, { timeoutMs: LONGEST_ANSWER_MS, env });
+    const { code, stdout, stderr } = await capture(commands, command, { timeoutMs, env });
     if (code === 0) return { text: stdout.toString('utf8') };
     if (UNKNOWN_ID.test(stderr)) return { text: '' };
     return { problem: stderr.trim() || `${command[0]} ended with ${code}`, passing: isPassing(stderr) };

@@ -26,6 +26,25 @@ it('a hundred who look at the queue at once are one command, those who look late
   expect(asked('squeue')).toHaveLength(4);
 });
 
+const RESET = 'echo "slurm_load_jobs error: Connection reset by peer" >&2; exit 1';
+
+it.each([
+  [
+    'hangs up once is asked again',
+    `test -e "$FOLDER/again" && echo the queue && exit; touch "$FOLDER/again"; ${RESET}`,
+    2,
+  ],
+  ['hangs up twice has said why', RESET, 2],
+  ['refuses is not asked again', 'echo "Invalid user: alice" >&2; exit 1', 1],
+])('a controller that %s', async (_, squeue, questions) => {
+  const { client, asked } = standIn({ squeue });
+  const ssh = { host: () => client.commands, close: () => undefined } as unknown as SshHosts;
+  const answer = await createClusters(ssh).queueText(ADDRESS, []);
+  const said = squeue.includes('again') ? 'the queue\n' : /echo "(.*)"/.exec(squeue)![1];
+  expect('text' in answer ? answer.text : answer.problem).toBe(said);
+  expect(asked('squeue')).toHaveLength(questions);
+});
+
 it('a hundred who submit jobs at once are one question whether the cluster answers', async () => {
   const { client, asked } = standIn({ true: 'sleep 0.3' });
   const ssh = { host: () => client.commands, close: () => undefined } as unknown as SshHosts;
