@@ -1,4 +1,5 @@
 /** Jobs share the places of the machine: never more units than places, and a small job does not wait for a large one. */
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 
@@ -37,9 +38,16 @@ function together(spans: Span[]): number {
   return most;
 }
 
-async function submit(lab: Lab, name: string, { units, sleep }: { units: number; sleep: number }): Promise<number> {
+interface Given {
+  units: number;
+  sleep: number;
+  /** A file that all units wait for. */
+  wait_for?: string;
+}
+
+async function submit(lab: Lab, name: string, { units, ...step }: Given): Promise<number> {
   const args = { ends: join(lab.root, 'ends') };
-  const flow = await lab.workflow([{ type: 'parallel', plan: { '*': { sleep } }, args }]);
+  const flow = await lab.workflow([{ type: 'parallel', plan: { '*': step }, args }]);
   const { status, body } = await lab.submit(
     flow,
     await lab.dataset(Array.from({ length: units }, (_, n) => `${name}-${n}`)),
@@ -66,11 +74,20 @@ it('a small job that comes later ends long before a large one', { timeout: 90_00
 it('three jobs that have one place take turns', { timeout: 90_000 }, async () => {
   const lab = await openLab(onePlace, { origin: 'pypi' });
   const names = ['one', 'two', 'three'];
-  const jobs = await Promise.all(names.map((name) => submit(lab, name, { units: 15, sleep: 0.1 })));
+  const gate = join(lab.root, 'gate');
+  // longer than a turn, however quick the machine
+  const given = { units: 6, sleep: 0.5, wait_for: gate };
+  const jobs = await Promise.all(names.map((name) => submit(lab, name, given)));
+  const planned = 'select count(distinct history_run_id)::int as runs from history_units';
+  await until('units of all jobs', async () => {
+    const { rows } = await onePlace.database.pool.query<{ runs: number }>(planned);
+    return rows[0]!.runs === jobs.length;
+  });
+  writeFileSync(gate, '');
   for (const job of jobs) expect((await lab.end(job, 80)).status).toBe('done');
   expect(together(spansOf(lab))).toBe(1);
   const spans = names.map((name) => ofJob(lab, name));
-  expect(spans.map((one) => one.length)).toEqual([15, 15, 15]);
+  expect(spans.map((one) => one.length)).toEqual([6, 6, 6]);
   const firstEnd = Math.min(...spans.map((one) => Math.max(...one.map(({ end }) => end))));
   for (const one of spans) expect(Math.min(...one.map(({ start }) => start))).toBeLessThan(firstEnd);
 });
