@@ -22,7 +22,8 @@ export function repeat(to: Uint8Array, at: number, distance: number, length: num
     to.fill(to[at - 1]!, at, at + length);
     return;
   }
-  for (let end = at + length; at < end; at++) to[at] = to[at - distance]!;
+  const end = at + length;
+  for (; at < end; at++) to[at] = to[at - distance]!;
 }
 
 /** Fills `to`, no more and no less. */

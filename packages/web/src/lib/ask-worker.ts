@@ -13,7 +13,8 @@ export type Message<Question> = { id: number; ask: Question } | { cancel: number
 
 /** What it answers. */
 export type Reply<Problem extends { problem: string } = { problem: string }> =
-  { id: number; value: unknown } | ({ id: number } & Problem);
+  | { id: number; value: unknown }
+  | ({ id: number } & Problem);
 
 interface Waiting {
   resolve: (value: unknown) => void;

@@ -4,7 +4,15 @@
  *     stateKind('CANCELLED by 1002') // { finished: true, kind: 'cancelled' }
  */
 export type EndKind =
-  'completed' | 'failed' | 'time_limit' | 'memory' | 'node' | 'preempted' | 'cancelled' | 'boot' | 'unknown';
+  | 'completed'
+  | 'failed'
+  | 'time_limit'
+  | 'memory'
+  | 'node'
+  | 'preempted'
+  | 'cancelled'
+  | 'boot'
+  | 'unknown';
 
 const KINDS: Partial<Record<string, EndKind>> = {
   BOOT_FAIL: 'boot',

@@ -77,7 +77,8 @@ export function runFrom(first: number, tasks: Tasks, statuses: Statuses): NextRu
 }
 
 type Left =
-  { what: 'all' } | { what: 'some'; verb: 'Rerun' | 'Run'; count: number; word: string; statuses: ImageStatus[] };
+  | { what: 'all' }
+  | { what: 'some'; verb: 'Rerun' | 'Run'; count: number; word: string; statuses: ImageStatus[] };
 
 const isFull = (status: TaskStatus | null): status is FullTaskStatus => status !== null && 'progress' in status;
 

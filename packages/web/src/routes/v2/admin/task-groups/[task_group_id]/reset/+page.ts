@@ -10,7 +10,8 @@ export const load: PageLoad = async ({ fetch, params }) => {
     call('accounts.listResources', {}, { fetch }),
   ]);
   const python = resources.find(({ id }) => id === group.resource_id)?.tasks_python_config as
-    { versions?: Record<string, string> } | undefined;
+    | { versions?: Record<string, string> }
+    | undefined;
   return {
     group,
     canReset: isResetOn(settings),

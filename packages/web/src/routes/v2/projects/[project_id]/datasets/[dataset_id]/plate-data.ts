@@ -30,7 +30,8 @@ export const askNewestPlate = async ({ ids, task }: { ids: DatasetIds; task: num
 /** Which of the plates the map shows: the one that is filtered for, else the one with the newest results, else the first. */
 export const shownPlate = (plates: readonly unknown[], query: ImagesQuery, newest: unknown): Scalar | undefined =>
   (query.attributes['plate']?.[0] ?? plates.find((one) => valueKey(one) === valueKey(newest)) ?? plates[0]) as
-    Scalar | undefined;
+    | Scalar
+    | undefined;
 
 /** All filters but those that the map itself sets, and the status, which it shows. */
 export function plateQuery(query: ImagesQuery, plate: Scalar): ImagesQuery {
