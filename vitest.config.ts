@@ -48,7 +48,14 @@ export default defineConfig({
       // rules without state: nothing to keep apart
       { test: { name: 'contract', include: ['packages/contract/test/**/*.test.ts'], isolate: false } },
       {
-        test: { name: 'server alone', include: ALONE, setupFiles: EACH_FILE, testTimeout: 60_000, hookTimeout: 60_000 },
+        test: {
+          name: 'server alone',
+          include: ALONE,
+          isolate: false,
+          setupFiles: EACH_FILE,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
       },
       {
         plugins: [operations()],
@@ -96,6 +103,7 @@ export default defineConfig({
           name: 'whole',
           include: ['tests/**/*.test.ts'],
           exclude: ['tests/cluster/**'],
+          isolate: false,
           globalSetup: ['packages/server/test/support/database.ts'],
           setupFiles: EACH_FILE,
           provide: { kindOfDatabase: 'given' as const },
@@ -110,6 +118,7 @@ export default defineConfig({
           globalSetup: ['tests/cluster/support/setup.ts', 'packages/server/test/support/database.ts'],
           setupFiles: EACH_FILE,
           provide: { kindOfDatabase: 'given' as const },
+          isolate: false,
           // there is one cluster
           fileParallelism: false,
           testTimeout: 120_000,

@@ -2,6 +2,8 @@
 # npm test: system packages, then all checks, then all tests. LONG=1 runs the tests with their full counts.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# what one of the many processes has compiled is there for the next, also where they are threads of a test
+export NODE_COMPILE_CACHE=${TMPDIR:-/tmp}/node-compile-cache
 bash scripts/system-packages.sh
 npm run --silent check
 if [ $# -gt 0 ]; then exec vitest run "$@"; fi

@@ -118,9 +118,11 @@ stop_node() {
 
 # A step daemon goes on when its node's daemon is killed. It names the node by the log that it has open, and by its cgroup.
 step_daemons() {
-  local folder
+  local folder program
   for folder in /proc/[0-9]*; do
-    [ "$(cat "$folder/comm" 2>/dev/null)" = slurmstepd ] || continue
+    # without a process for each of them
+    { read -r program <"$folder/comm"; } 2>/dev/null || continue
+    [ "$program" = slurmstepd ] || continue
     if readlink "$folder/cwd" "$folder"/fd/* 2>/dev/null | grep -qx "$LOG/slurmd.$1.log" ||
       grep -q "slurm_$1/" "$folder/cgroup" 2>/dev/null; then
       echo "${folder#/proc/}"

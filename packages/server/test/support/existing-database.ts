@@ -259,8 +259,11 @@ export function openSample(connection: Connection): Promise<Existing> {
   });
 }
 
-export const openExisting = (connection: Connection, options: ExistingOptions = {}): Promise<Existing> =>
-  opened(
+/** Made once in a process, as far as tests ask for the same: by server and options, the name of a database to copy. */
+const templates = new Map<string, Promise<string>>();
+
+async function madeTemplate(connection: Connection, options: ExistingOptions): Promise<string> {
+  const template = await opened(
     connection,
     async (_, client) => {
       await client.query(existingSchema(options.revision ?? '3ddaf7271fc3', options));
@@ -270,16 +273,26 @@ export const openExisting = (connection: Connection, options: ExistingOptions = 
         if ('id' in columns) await client.query(`select setval('${table}_id_seq', 100)`);
       }
     },
-    options.encoding && `encoding '${options.encoding}' locale 'C'`,
+    `template template0 ${options.encoding ? `encoding '${options.encoding}' locale 'C'` : ''}`,
   );
+  await template.leave();
+  return template.name;
+}
+
+export async function openExisting(connection: Connection, options: ExistingOptions = {}): Promise<Existing> {
+  const key = JSON.stringify([connection.host, connection.port, options]);
+  let template = templates.get(key);
+  if (!template) templates.set(key, (template = madeTemplate(connection, options)));
+  return opened(connection, () => Promise.resolve(), `template ${await template}`);
+}
 
 async function opened(
   connection: Connection,
   fill: (database: string, client: pg.Client) => Promise<void>,
-  how = '',
+  how = 'template template0',
 ): Promise<Existing> {
   const name = `existing_${randomBytes(6).toString('hex')}`;
-  await administer(connection, `create database ${name} template template0 ${how}`);
+  await administer(connection, `create database ${name} ${how}`);
   const own = { ...connection, database: name };
   let client: pg.Client | undefined;
   const connected = async () => {

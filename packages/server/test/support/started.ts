@@ -38,6 +38,7 @@ export async function startProcess(settings: Record<string, string> = {}) {
     PATH: process.env['PATH'],
     HOME: process.env['HOME'],
     TMPDIR: folder,
+    NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'),
     SERVICE_DATA_DIR: data,
     SERVICE_WEB_CLIENT: 'false',
     SERVICE_ADMIN_PWD: ADMIN.password,
@@ -105,7 +106,7 @@ export async function startProcess(settings: Record<string, string> = {}) {
       return [
         ...files.filter((path) => !['data', 'incoming', 'uploads'].includes(path.split('/').at(-1)!)),
         ...uploads(),
-      ].filter((path) => !/node-compile-cache/.test(path));
+      ];
     },
     /** To be called when the tests are over. */
     async stop() {
