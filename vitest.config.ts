@@ -91,7 +91,7 @@ export default defineConfig({
           setupFiles: EACH_FILE,
           include: ['packages/web/test/site/**/*.test.ts'],
           globalSetup: ['packages/web/test/site/setup.ts'],
-          expect: { poll: { timeout: 15_000 } },
+          expect: { poll: { timeout: 15_000, interval: 100 } },
           testTimeout: 120_000,
           hookTimeout: 240_000,
         },

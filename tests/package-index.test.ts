@@ -94,7 +94,7 @@ function watchCommandLines(...secrets: string[]) {
         // it has ended
       }
     }
-  }, 5);
+  }, 50);
   return () => {
     clearInterval(timer);
     return { seen: [...seen], looks };

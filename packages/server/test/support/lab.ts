@@ -74,14 +74,18 @@ export interface Start {
 /** A folder of its own for the data of a service. */
 export const dataFolder = (): string => temporaryFolder('data');
 
+/** When to look again, in milliseconds: soon, since most things are quick, then less and less often. */
+const FIRST_PAUSE = 20;
+const longer = (pause: number) => Math.min(200, pause * 1.25);
+
 /** Waits until something holds; fails with its name when it does not come. */
 export async function until<T>(what: string, check: () => T | Promise<T>, seconds = 20): Promise<NonNullable<T>> {
   const deadline = Date.now() + seconds * 1000;
-  for (;;) {
+  for (let pause = FIRST_PAUSE; ; pause = longer(pause)) {
     const found = await check();
     if (found !== undefined && found !== null && found !== false) return found;
     if (Date.now() > deadline) throw new Error(`Waited in vain: ${what}`);
-    await sleep(20);
+    await sleep(pause);
   }
 }
 
@@ -217,11 +221,11 @@ export async function openLab(given: LabService, options: LabOptions = {}) {
   /** Waits for the end of a job; fails with what is known when it does not come. */
   async function end(id: number, seconds = 25) {
     const deadline = Date.now() + seconds * 1000;
-    for (;;) {
+    for (let pause = FIRST_PAUSE; ; pause = longer(pause)) {
       const now = await job(id);
       if (now.status !== 'submitted') return now;
       if (Date.now() > deadline) throw new Error(`Job ${id} is not over: ${JSON.stringify(now)}`);
-      await sleep(20);
+      await sleep(pause);
     }
   }
 
