@@ -424,6 +424,7 @@ describe('a release', () => {
       expect(await everything(await signIn(second))).toEqual(complete);
       await stop(second);
 
+      if (!process.env['LONG']) return;
       const data = join(home, 'data');
       const checkout = () =>
         track(startService(['--port', '0', '--data-dir', data], { environment: { SERVICE_WEB_CLIENT: 'true' } }));

@@ -1,31 +1,21 @@
 /** Services with pages on the port of the API, each with a data folder of its own; all end with the file that uses them. */
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 
-import { remove, ROOT, type Running, startService, temporaryFolder } from './processes.ts';
+import { atFileEnd, temporaryFolder } from '../../packages/server/test/support/file-end.ts';
+import { ROOT, type Running, startService } from './processes.ts';
 
 export const PASSWORD = 'mount-password';
 export const READY = /answers at (http:\/\/\S+)/;
 export const OPTIONS = ['--port', '0', '--admin-pwd', PASSWORD];
 
-const running: Running[] = [];
-const folders: string[] = [];
+export const newFolder = temporaryFolder;
 
-afterAll(async () => {
-  for (const one of running) one.process.kill('SIGTERM');
-  await Promise.all(running.map((one) => one.ended));
-  for (const folder of folders) remove(folder);
-});
-
-export function newFolder(name: string): string {
-  const folder = temporaryFolder(name);
-  folders.push(folder);
-  return folder;
-}
-
-/** Ends with the others. */
+/** Ends with the file. */
 export function kept(one: Running): Running {
-  running.push(one);
+  atFileEnd(async () => {
+    one.process.kill('SIGTERM');
+    await one.ended;
+  });
   return one;
 }
 

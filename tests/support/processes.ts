@@ -1,13 +1,13 @@
 /** Real processes of the service, started as people start them, each with a data folder of its own. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const ROOT = join(import.meta.dirname, '../..');
 const BIN = join(ROOT, 'node_modules/.bin');
 
-export const temporaryFolder = (name: string) => mkdtempSync(join(tmpdir(), `service-${name}-`));
+/** Removed when the test file is over, if nobody did before. */
+export { temporaryFolder } from '../../packages/server/test/support/file-end.ts';
 
 export const remove = (folder: string) => rmSync(folder, { recursive: true, force: true });
 

@@ -1,16 +1,16 @@
 /** Folders of jobs to try things with, and what other programs see in their zips. */
 import { execFile } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
-import { lstat, mkdir, mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { lstat, mkdir, readdir, readlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-import { afterAll, beforeAll, expect } from 'vitest';
+import { expect } from 'vitest';
 
 import { jobFiles } from '../../src/jobs/files/index.ts';
+import { atFileEnd, temporaryFolder } from '../support/file-end.ts';
 
 export const run = promisify(execFile);
 export const LONG = process.env['LONG'] === '1';
@@ -19,16 +19,23 @@ export const MIB = 1024 * 1024;
 // byte by byte, megabytes would take seconds
 expect.addEqualityTesters([(a, b) => (Buffer.isBuffer(a) && Buffer.isBuffer(b) ? a.equals(b) : undefined)]);
 
-export let root: string;
-beforeAll(async () => void (root = await mkdtemp(join(tmpdir(), 'service-files-'))));
-afterAll(() => rm(root, { recursive: true, force: true }));
+let made: string | undefined;
+
+/** The folder that everything of a test file is in. */
+export function root(): string {
+  if (made === undefined) {
+    made = temporaryFolder('files');
+    atFileEnd(() => (made = undefined));
+  }
+  return made;
+}
 
 let jobs = 0;
 export const jobName = (id: number) => `proj_v2_0000001_wf_0000002_job_${String(id).padStart(7, '0')}_20261115_003632`;
-export const newFolderName = () => join(root, jobName(++jobs));
+export const newFolderName = () => join(root(), jobName(++jobs));
 
 /** A place for a zip that is of no folder. */
-export const newZip = (kind: string) => join(root, `${kind}-${++jobs}.zip`);
+export const newZip = (kind: string) => join(root(), `${kind}-${++jobs}.zip`);
 
 export type Files = Record<string, string | Buffer>;
 

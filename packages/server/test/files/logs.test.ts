@@ -24,9 +24,9 @@ describe('the folder of a job', () => {
   it('is made with the folders above it, readable by everyone, whatever the umask says', async () => {
     const before = process.umask(0o077);
     onTestFinished(() => void process.umask(before));
-    const month = join(root, 'new', '2026-11');
+    const month = join(root(), 'new', '2026-11');
     expect(await makeJobFolder(join(month, 'job'))).toEqual({ existed: false });
-    for (const path of [join(root, 'new'), month, join(month, 'job')]) {
+    for (const path of [join(root(), 'new'), month, join(month, 'job')]) {
       expect((await stat(path)).mode & 0o777, path).toBe(0o755);
     }
     expect(process.umask()).toBe(0o077);
@@ -41,7 +41,7 @@ describe('the folder of a job', () => {
   });
 
   it('leaves the mode of a folder above it alone', async () => {
-    const month = join(root, 'private-month');
+    const month = join(root(), 'private-month');
     await mkdir(month);
     await chmod(month, 0o770);
     await makeJobFolder(join(month, 'job'));
@@ -73,16 +73,16 @@ describe('the workflow log', () => {
 
   it.each([
     ['the disk is full', () => '/dev/full', 'ENOSPC'],
-    ['its folder is gone', () => join(root, 'no', 'such', 'workflow.log'), 'ENOENT'],
-    ['it is a link', () => join(root, 'linked.log'), 'ELOOP'],
+    ['its folder is gone', () => join(root(), 'no', 'such', 'workflow.log'), 'ENOENT'],
+    ['it is a link', () => join(root(), 'linked.log'), 'ELOOP'],
   ])('keeps the reason when %s, and throws nothing', async (_, path, code) => {
-    await symlink(join(root, 'elsewhere.log'), join(root, 'linked.log')).catch(() => undefined);
+    await symlink(join(root(), 'elsewhere.log'), join(root(), 'linked.log')).catch(() => undefined);
     const log = openWorkflowLog(path(), format);
     log.line('INFO', 'one');
     log.line('INFO', 'two');
     await log.close();
     expect(log.problem()).toContain(`The workflow log is incomplete, because it could not be written: ${code}`);
-    expect(await exists(join(root, 'elsewhere.log'))).toBe(false);
+    expect(await exists(join(root(), 'elsewhere.log'))).toBe(false);
   });
 });
 
@@ -161,7 +161,7 @@ describe('a log', () => {
 
   it('in a folder that may be entered with a link above it is read', async () => {
     const real = await newJob({ 'job/log.txt': 'mine' });
-    const linked = join(root, 'linked-parent');
+    const linked = join(root(), 'linked-parent');
     await symlink(real, linked);
     expect(await jobFiles.readLog({ working_dir: join(linked, 'job') }, join(linked, 'job/log.txt'))).toBe('mine');
   });

@@ -93,7 +93,7 @@ describe('retention', () => {
   });
 
   it('touches nothing that is not called like a job folder', async () => {
-    const home = join(root, 'precious');
+    const home = join(root(), 'precious');
     const name = jobName(9_000_001);
     const places = [
       home,

@@ -102,7 +102,7 @@ describe('the download of a job', () => {
       }
       chunks.push(chunk as Buffer);
     }
-    const path = join(root, 'grown.zip');
+    const path = join(root(), 'grown.zip');
     await writeFile(path, chunks);
     expect(await unzipped(path)).toEqual(
       asBuffers({ '0/grows': large, '1/grows later': 'short, longer', '4/stays': 'y' }),
@@ -118,7 +118,7 @@ describe('the download of a job', () => {
     await truncate(join(working_dir, '0/cut'), 4 * MIB);
     const chunks = [first.value as Buffer];
     for await (const chunk of body) chunks.push(chunk as Buffer);
-    const path = join(root, 'cut.zip');
+    const path = join(root(), 'cut.zip');
     await writeFile(path, chunks);
     const members = await unzipped(path);
     expect(members['0/cut']).toEqual(large.subarray(0, 4 * MIB));

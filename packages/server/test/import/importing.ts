@@ -1,6 +1,6 @@
 /** Imports for tests: an existing database, an empty one of ours, and what became of the first in the second. */
 import pg from 'pg';
-import { afterEach, inject } from 'vitest';
+import { inject } from 'vitest';
 
 import { importDatabase, type ImportOptions, openSource } from '../../src/import/index.ts';
 import {
@@ -10,6 +10,7 @@ import {
   openSample,
   type Row,
 } from '../support/existing-database.ts';
+import { atFileEnd } from '../support/file-end.ts';
 import { freshDatabase } from '../support/server.ts';
 
 export interface Line {
@@ -21,14 +22,8 @@ export interface Line {
 
 export type Target = Awaited<ReturnType<typeof freshDatabase>>;
 
-let drops: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const drop of drops) await drop();
-  drops = [];
-});
-
-function dropped(opened: Existing): Existing {
-  drops.push(() => opened.drop());
+function dropped<T extends { drop(): Promise<void> }>(opened: T): T {
+  atFileEnd(() => opened.drop());
   return opened;
 }
 
@@ -37,11 +32,7 @@ export const existing = async (options?: ExistingOptions): Promise<Existing> =>
 
 export const sample = async (): Promise<Existing> => dropped(await openSample(inject('connection')));
 
-export async function emptyTarget(): Promise<Target> {
-  const target = await freshDatabase(2);
-  drops.push(() => target.drop());
-  return target;
-}
+export const emptyTarget = async (): Promise<Target> => dropped(await freshDatabase(2));
 
 export async function runImport(from: Existing, target: Target, options: Partial<ImportOptions> = {}) {
   await from.leave();

@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import { tidyUp } from '../../src/jobs/retention.ts';
+import { temporaryFolder } from '../support/file-end.ts';
 import { startService } from '../support/server.ts';
 import { addJob } from '../support/tasks.ts';
 
@@ -30,7 +30,7 @@ describe('old job folders', () => {
     ['are removed', null, 100, ['new', 'old']],
     ['are zipped first and removed later', 10, 100, ['new', 'old.zip']],
   ])('%s', async (_, zipAfterDays, removeAfterDays, expected) => {
-    const root = mkdtempSync(join(tmpdir(), 'service-retention-'));
+    const root = temporaryFolder('retention');
     const names: Record<string, string> = {
       new: await oldJob(root, 1),
       old: await oldJob(root, 20),
@@ -45,7 +45,7 @@ describe('old job folders', () => {
   });
 
   it('of jobs that are not over, or not cleaned up yet, are left alone', async () => {
-    const root = mkdtempSync(join(tmpdir(), 'service-retention-'));
+    const root = temporaryFolder('retention');
     const running = await oldJob(root, 300, { status: 'submitted' });
     const busy = await oldJob(root, 300);
     await service.database.pool.query(

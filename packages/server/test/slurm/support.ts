@@ -1,23 +1,14 @@
 /** Programs in the place of those of Slurm, and a client of them. */
-import { appendFileSync, chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-
-import { afterAll } from 'vitest';
 
 import { type Commands, localHost } from '../../src/hosts/index.ts';
 import type { SlurmClient } from '../../src/slurm/client.ts';
 import { shellReader } from '../../src/slurm/file-reader.ts';
 import { createSharedQueue, createSlurmQueue } from '../../src/slurm/queue.ts';
+import { temporaryFolder } from '../support/file-end.ts';
 
-const folders: string[] = [];
-afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
-
-export function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'service-slurm-'));
-  folders.push(folder);
-  return folder;
-}
+export const newFolder = (): string => temporaryFolder('slurm');
 
 /** `programs` are shell texts by name; `$FOLDER` is theirs. Words of their calls are kept. */
 export function standIn(programs: Record<string, string>) {

@@ -73,7 +73,9 @@ export function createView(given: ViewState, kept: Kept) {
       t: Math.min(t, facts.times - 1),
     };
   });
-  const channels = $derived(drawnChannels(settings, alone));
+  /** Of this image: none in the moment in which an image with other channels has come, and those of the one before are left. */
+  const ownSettings = $derived(settings.length === facts?.channels.length ? settings : []);
+  const channels = $derived(drawnChannels(ownSettings, alone));
   const areLabelsShown = $derived.by(() => labels.shown && labels.name !== undefined && !labelsHidden);
 
   /** Of the second image: the same place of the same scene. */
@@ -250,7 +252,7 @@ export function createView(given: ViewState, kept: Kept) {
       return sight?.t ?? 0;
     },
     get settings() {
-      return settings;
+      return ownSettings;
     },
     get channels() {
       return channels;
