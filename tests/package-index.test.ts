@@ -82,11 +82,13 @@ function bundled(): string[] {
 /** Looks at the command lines of all processes, for as long as it is asked to. */
 function watchCommandLines(...secrets: string[]) {
   const seen = new Set<string>();
+  // what was there before keeps its command line: only new processes are looked at every few milliseconds
+  const before = new Set(readdirSync('/proc'));
   let looks = 0;
   const timer = setInterval(() => {
     looks += 1;
     for (const pid of readdirSync('/proc')) {
-      if (!/^\d+$/.test(pid)) continue;
+      if (before.has(pid) || !/^\d+$/.test(pid)) continue;
       try {
         const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
         if (secrets.some((secret) => line.includes(secret))) seen.add(line);
@@ -94,7 +96,7 @@ function watchCommandLines(...secrets: string[]) {
         // it has ended
       }
     }
-  }, 50);
+  }, 5);
   return () => {
     clearInterval(timer);
     return { seen: [...seen], looks };

@@ -11,7 +11,7 @@ import {
   statSync,
   symlinkSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 import { afterAll, describe, expect, it } from 'vitest';
 
@@ -67,6 +67,30 @@ const ask = async (url: string, token: string, path: string) =>
     string,
     unknown
   >;
+
+describe('what Node compiled', () => {
+  const keptBy = (place: string) => join(place, `service-compiled-${process.getuid!()}`);
+  /** A command that ends by itself, and keeps what it compiled. */
+  const run = (place: string) => servicectl(['--help'], { environment: { TMPDIR: place, NODE_COMPILE_CACHE: '' } });
+
+  it('is kept for the next start in a folder of its own', () => {
+    const place = temporaryFolder('compiled');
+    expect(run(place)).toMatchObject({ code: 0, err: '' });
+    expect(readdirSync(place)).toEqual([basename(keptBy(place))]);
+    expect(statSync(keptBy(place)).mode & 0o777).toBe(0o700);
+    expect(readdirSync(keptBy(place), { recursive: true }).length).toBeGreaterThan(10);
+  });
+
+  it.each([
+    ['that leads elsewhere', (path: string, other: string) => symlinkSync(other, path)],
+    ['that others write to', (path: string) => (mkdirSync(path), chmodSync(path, 0o777))],
+  ])('is not looked for in a folder %s', (_, make) => {
+    const [place, other] = [temporaryFolder('compiled'), temporaryFolder('others')];
+    make(keptBy(place), other);
+    expect(run(place)).toMatchObject({ code: 0, err: '' });
+    expect([readdirSync(keptBy(place)), readdirSync(other)]).toEqual([[], []]);
+  });
+});
 
 describe('npm start', () => {
   it('needs nothing and gives an administrator who can work at once; a second start goes on with the same data', async () => {

@@ -57,12 +57,30 @@ function moduleAt(name) {
   return { file: compiled, canRun: version[0] > 22 || (version[0] === 22 && version[1] >= 18) };
 }
 
+/**
+ * Where what was compiled is kept for the next start: a folder that nobody else can write to. In the one that Node takes by
+ * itself, whoever makes it first could leave code for this process.
+ */
+function compileCache() {
+  if (process.env.NODE_COMPILE_CACHE || !process.getuid) return process.env.NODE_COMPILE_CACHE;
+  var folder = path.join(require('os').tmpdir(), 'service-compiled-' + process.getuid());
+  try {
+    if (!fs.existsSync(folder)) fs.mkdirSync(folder, { mode: parseInt('700', 8) });
+    var found = fs.lstatSync(folder);
+    var isOpen = (found.mode & parseInt('022', 8)) !== 0;
+    return found.isDirectory() && found.uid === process.getuid() && !isOpen ? folder : undefined;
+  } catch (error) {
+    return undefined; // it is only slower
+  }
+}
+
 module.exports = function launch(script, entry, isService) {
   var found = moduleAt(entry);
   if (found.canRun) {
     if (isService) becomeFrugal(script);
     var nodeModule = require('module');
-    if (nodeModule.enableCompileCache) nodeModule.enableCompileCache();
+    var cache = compileCache();
+    if (cache && nodeModule.enableCompileCache) nodeModule.enableCompileCache(cache);
     import(url.pathToFileURL(found.file).href).catch(function (error) {
       console.error(error);
       process.exit(1);

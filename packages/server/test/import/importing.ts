@@ -1,6 +1,6 @@
 /** Imports for tests: an existing database, an empty one of ours, and what became of the first in the second. */
 import pg from 'pg';
-import { inject } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 
 import { importDatabase, type ImportOptions, openSource } from '../../src/import/index.ts';
 import {
@@ -10,7 +10,6 @@ import {
   openSample,
   type Row,
 } from '../support/existing-database.ts';
-import { atFileEnd } from '../support/file-end.ts';
 import { freshDatabase } from '../support/server.ts';
 
 export interface Line {
@@ -22,8 +21,9 @@ export interface Line {
 
 export type Target = Awaited<ReturnType<typeof freshDatabase>>;
 
+/** With the test: a file makes a hundred of them. */
 function dropped<T extends { drop(): Promise<void> }>(opened: T): T {
-  atFileEnd(() => opened.drop());
+  onTestFinished(() => opened.drop());
   return opened;
 }
 
