@@ -399,7 +399,8 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
       provider: parts.provider ?? (await createProvider(settings.signIn)),
     });
   }
-  serveDocumentation(app, openapiDocument(api.operations, { title: 'Service API', version: VERSION }));
+  const info = { title: 'Service API', version: VERSION };
+  serveDocumentation(app, info, () => openapiDocument(api.operations, info));
   refuseOtherMethods(app, pathsOf(api));
   return app;
 }

@@ -196,9 +196,10 @@ const matcher = (path: string) => new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+
 
 /** Answers 405 where a path exists with other methods. Call it when everything is bound. */
 export function refuseOtherMethods(app: FastifyInstance, paths: Map<string, Set<string>>): void {
+  const matchers = [...paths.keys()].map((path) => [path, matcher(path)] as const);
   for (const [path, allowed] of paths) {
     // `…/workflow/import/` is also a `…/workflow/{workflow_id}/`, which answers for the methods that import has not.
-    const covered = [...paths.keys()].some((other) => other !== path && matcher(other).test(path));
+    const covered = matchers.some(([other, matches]) => other !== path && matches.test(path));
     if (covered) continue;
     app.route({
       method: METHODS.filter((method) => !allowed.has(method)),

@@ -30,10 +30,17 @@ const tryOutPage = (title: string) => `<!doctype html>
 
 const POLICY = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'";
 
-export function serveDocumentation(app: FastifyInstance, document: Record<string, unknown>): void {
-  const { title, version } = document['info'] as { title: string; version: string };
+interface Info {
+  title: string;
+  version: string;
+}
+
+/** The description is written when somebody first asks for it, so that the service starts without. */
+export function serveDocumentation(app: FastifyInstance, info: Info, describe: () => Record<string, unknown>): void {
+  let described: Record<string, unknown> | undefined;
+  const document = () => (described ??= describe());
   // the same bytes for everybody: a thousand slow readers hold no copies
-  const json = Buffer.from(JSON.stringify(document));
+  let json: Buffer | undefined;
   let reading: Buffer | undefined;
   const files = new Map<string, Promise<Buffer>>();
   const contentOf = (file: string) => {
@@ -41,11 +48,14 @@ export function serveDocumentation(app: FastifyInstance, document: Record<string
     files.set(file, content);
     return content;
   };
-  app.get('/openapi.json', (_, reply) => reply.header('content-type', 'application/json').send(json));
+  app.get('/openapi.json', (_, reply) => {
+    json ??= Buffer.from(JSON.stringify(document()));
+    return reply.header('content-type', 'application/json').send(json);
+  });
   app.get('/docs', (_, reply) =>
     reply
       .headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': POLICY })
-      .send(tryOutPage(title)),
+      .send(tryOutPage(info.title)),
   );
   app.get('/docs/start.js', (_, reply) => reply.header('content-type', 'text/javascript').send(START_SCRIPT));
   for (const [file, type] of Object.entries(FILES)) {
@@ -54,7 +64,7 @@ export function serveDocumentation(app: FastifyInstance, document: Record<string
     );
   }
   app.get('/redoc', (_, reply) => {
-    reading ??= Buffer.from(referencePage(document, `${title} ${version}`));
+    reading ??= Buffer.from(referencePage(document(), `${info.title} ${info.version}`));
     return reply
       .headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': POLICY })
       .send(reading);
