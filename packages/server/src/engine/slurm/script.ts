@@ -220,11 +220,18 @@ function workerLines(submission: Submission): string[] {
 /** Slurm tells the tasks of `srun` itself that the job ends; this shell only has to stay until they have tidied up. */
 const underSrun = (command: string) => ['trap : TERM', command, 'code=$?'];
 
-/** Slurm tells nobody but this shell that the job ends, which therefore passes it on, and waits for the worker all the same. */
+/**
+ * Slurm tells nobody but this shell that the job ends, which therefore passes it on, and waits for the worker all the same:
+ * also when it hears so before it knows the worker.
+ */
 const alone = (command: string) => [
+  'worker=',
+  'ended=',
+  `trap 'ended=yes; [ -z "$worker" ] || kill -TERM "$worker" 2>/dev/null' TERM`,
   `${command} &`,
   'worker=$!',
-  `trap 'kill -TERM "$worker" 2>/dev/null' TERM`,
+  // what has only just begun is still a copy of this shell, which would take it
+  'if [ -n "$ended" ]; then sleep 1; kill -TERM "$worker" 2>/dev/null; fi',
   'wait "$worker"',
   'code=$?',
   'while kill -0 "$worker" 2>/dev/null; do',

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -84,9 +84,12 @@ export MODELS='/home/alice/cache/models'
 export OTHER='/home/alice/cache/it'\\''s'
 printf 'Host: %s\\nFolder: %s\\n' "$(uname -n)" "$(pwd)"
 date +'Start: %Y-%m-%dT%H:%M:%S%z'
+worker=
+ended=
+trap 'ended=yes; [ -z "$worker" ] || kill -TERM "$worker" 2>/dev/null' TERM
 '/opt/python3' -I -S '/jobs/5/in/worker.pyz' --pack '/jobs/5/in' '/home/alice/5/out' 3 "$((1000 + SLURM_ARRAY_TASK_ID))" &
 worker=$!
-trap 'kill -TERM "$worker" 2>/dev/null' TERM
+if [ -n "$ended" ]; then sleep 1; kill -TERM "$worker" 2>/dev/null; fi
 wait "$worker"
 code=$?
 while kill -0 "$worker" 2>/dev/null; do
@@ -296,6 +299,7 @@ describe('in a shell', () => {
     log = join(folder, 'log');
     for (const name of ['evil', 'uname', 'date', 'srun', 'touch'])
       command(join(folder, 'bin', name), `echo ${name} >> "$LOG"`);
+    symlinkSync('/bin/sleep', join(folder, 'bin/sleep'));
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -398,5 +402,21 @@ describe('in a shell', () => {
     if (whom === 'the shell alone') expect(code).toBe(9);
     else expect(code).toBeGreaterThan(0);
     expect(readFileSync(log, 'utf8')).toBe('uname\ndate\ntidied\ndate\n');
+  });
+
+  it.each(['/bin/sh', '/bin/bash'])('%s waits for its worker also when the signal comes as the worker begins', (shell) => {
+    const python = command(
+      join(folder, 'python'),
+      `trap 'trap "" TERM; echo tidied >> "$LOG"; exit 9' TERM`,
+      'kill -TERM "$PPID"',
+      'while :; do /bin/sleep 0.05; done',
+    );
+    for (let turn = 0; turn < 10; turn++) {
+      expect(run(shell, scriptOf({ python }))).toEqual({
+        status: 9,
+        stderr: '',
+        ran: ['uname', 'date', 'tidied', 'date'],
+      });
+    }
   });
 });
