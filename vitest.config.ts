@@ -42,7 +42,8 @@ const serverOn = (database: 'embedded' | 'given') => ({
 
 export default defineConfig({
   test: {
-    maxWorkers: 2,
+    // for two cores: while one waits for something, a third has work
+    maxWorkers: 3,
     reporters: ['default', './scripts/plain-reporter.ts'],
     projects: [
       // rules without state: nothing to keep apart

@@ -1,6 +1,15 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -404,19 +413,22 @@ describe('in a shell', () => {
     expect(readFileSync(log, 'utf8')).toBe('uname\ndate\ntidied\ndate\n');
   });
 
-  it.each(['/bin/sh', '/bin/bash'])('%s waits for its worker also when the signal comes as the worker begins', (shell) => {
-    const python = command(
-      join(folder, 'python'),
-      `trap 'trap "" TERM; echo tidied >> "$LOG"; exit 9' TERM`,
-      'kill -TERM "$PPID"',
-      'while :; do /bin/sleep 0.05; done',
-    );
-    for (let turn = 0; turn < 10; turn++) {
-      expect(run(shell, scriptOf({ python }))).toEqual({
-        status: 9,
-        stderr: '',
-        ran: ['uname', 'date', 'tidied', 'date'],
-      });
-    }
-  });
+  it.each(['/bin/sh', '/bin/bash'])(
+    '%s waits for its worker also when the signal comes as the worker begins',
+    (shell) => {
+      const python = command(
+        join(folder, 'python'),
+        `trap 'trap "" TERM; echo tidied >> "$LOG"; exit 9' TERM`,
+        'kill -TERM "$PPID"',
+        'while :; do /bin/sleep 0.05; done',
+      );
+      for (let turn = 0; turn < 10; turn++) {
+        expect(run(shell, scriptOf({ python }))).toEqual({
+          status: 9,
+          stderr: '',
+          ran: ['uname', 'date', 'tidied', 'date'],
+        });
+      }
+    },
+  );
 });
