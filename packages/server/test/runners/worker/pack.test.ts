@@ -162,14 +162,24 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('a pack w
   });
 
   describe('belongs to one worker', () => {
-    const seenBy = (seen: string) => bash(`printf '%s\\n' "$(cat "$2")" >> '${seen}'; sleep 0.1`);
+    const seenBy = (seen: string, gate: string) =>
+      bash(`printf '%s\\n' "$(cat "$2")" >> '${seen}'; until [ -e '${gate}' ]; do sleep 0.05; done`);
     const REFUSAL = 'Another job of the scheduler has these tasks, so that none is started here.\n';
 
+    /** The outcomes of workers that want the same pack, which is over when the gate is open: all others have come before. */
+    const rivals = async (workers: { done: Promise<{ code: number | null; stderr: string }> }[], gate: string) => {
+      let ended = 0;
+      for (const { done } of workers) void done.then(() => (ended += 1));
+      await until(() => ended === workers.length - 1);
+      writeFileSync(gate, '');
+      return Promise.all(workers.map(({ done }) => done));
+    };
+
     it('also when several come at once: every unit starts once', async () => {
-      const seen = join(newFolder(), 'seen');
-      const packs = packsOf({ command: seenBy(seen), packs: [['0', '1', '2', '3', '4', '5']] });
+      const [seen, gate] = [join(newFolder(), 'seen'), join(newFolder(), 'gate')];
+      const packs = packsOf({ command: seenBy(seen, gate), packs: [['0', '1', '2', '3', '4', '5']] });
       const workers = [1, 2, 3, 4, 5].map((id) => packs.start({ slurm: { SLURM_JOB_ID: id } }));
-      const outcomes = await Promise.all(workers.map((worker) => worker.done));
+      const outcomes = await rivals(workers, gate);
       expect(outcomes.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0]);
       expect(outcomes.map(({ stderr }) => stderr).toSorted()).toEqual(['', ...several(4, REFUSAL)]);
       expect(linesOf(seen).toSorted()).toEqual(['0', '1', '2', '3', '4', '5']);
@@ -181,8 +191,8 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('a pack w
       SLURM_JOB_ID: id,
       ...(restart ? { SLURM_RESTART_COUNT: restart } : {}),
     });
-    /** A worker that was killed while units 1 and 2 ran; 0 had ended, 3 and 4 never began. */
-    const leaveOpen = async (slurm: Record<string, number>, warm = false) => {
+    /** A worker that was killed while units 1 and 2 ran; 0 had ended, 3 and 4 never began. What comes later waits for a gate. */
+    const leaveOpen = async (slurm: Record<string, number>, { warm = false, gate = '' } = {}) => {
       const seen = join(newFolder(), 'seen');
       const script = makeScript(
         `import json, os, sys, time
@@ -190,6 +200,7 @@ n = json.load(open(sys.argv[2]))
 open(${JSON.stringify(seen)}, 'a').write('%d %d\\n' % (n, os.getpid()))
 print('unit', n, flush=True)
 if n in (1, 2): time.sleep(60)
+while n > 2 and ${JSON.stringify(gate)} and not os.path.exists(${JSON.stringify(gate)}): time.sleep(0.05)
 `,
       );
       const packs = packsOf({ command: [python, script], packs: [['0', '1', '2', '3', '4']], warm, grace: 1 });
@@ -208,7 +219,7 @@ if n in (1, 2): time.sleep(60)
       ['the process is gone, in the same job', job(7), job(7), false],
       ['the process is gone, without a scheduler', {}, {}, false],
     ])('and goes on with what never began when %s', async (_, before, now, warm) => {
-      const { packs, pids, begun } = await leaveOpen(before, warm);
+      const { packs, pids, begun } = await leaveOpen(before, { warm });
       expect(await packs.start({ slurm: now }).done).toEqual({ code: 0, stderr: '' });
       expect(pids.filter(isAlive)).toEqual([]);
       expect(begun().toSorted()).toEqual([0, 1, 2, 3, 4]);
@@ -238,10 +249,11 @@ if n in (1, 2): time.sleep(60)
     });
 
     it('and one of several that want to take it over gets it', async () => {
-      const { packs, begun } = await leaveOpen(job(7));
+      const gate = join(newFolder(), 'gate');
+      const { packs, begun } = await leaveOpen(job(7), { gate });
       const workers = [1, 2, 3, 4].map(() => packs.start({ slurm: job(7, 1) }));
-      const outcomes = await Promise.all(workers.map((worker) => worker.done));
-      expect(outcomes.filter(({ stderr }) => stderr === '')).toHaveLength(1);
+      const outcomes = await rivals(workers, gate);
+      expect(outcomes.map(({ stderr }) => stderr).toSorted()).toEqual(['', ...several(3, REFUSAL)]);
       expect(begun().toSorted()).toEqual([0, 1, 2, 3, 4]);
       expect(packs.records().filter((record) => 'worker' in record)).toHaveLength(2);
     });
