@@ -169,6 +169,17 @@ describe('the page guard', () => {
     expect([response.status, response.headers.get('location')]).toEqual([status, location]);
   });
 
+  it.each<[keyof typeof as, string, number, string | null]>([
+    ['member', login('/v2/projects?show=shared'), 302, '/v2/projects?show=shared'],
+    ['member', login('https://elsewhere.example/'), 200, null],
+    ['member', '/auth/login?next=/v2/projects', 200, null],
+    ['nobody', login('/v2/projects'), 200, null],
+  ])('sends who has a session by now on from the sign-in page: %s at %s', async (who, path, status, location) => {
+    const cookie = as[who] === undefined ? {} : await session(web, as[who]);
+    const response = await web.get(path, cookie);
+    expect([response.status, response.headers.get('location')]).toEqual([status, location]);
+  });
+
   it('refuses what a member posts to the admin area', async () => {
     const response = await web.post('/v2/admin/impersonate', { user_id: '1' }, await session(web, MEMBER));
     expect([response.status, response.headers.getSetCookie()]).toEqual([403, []]);

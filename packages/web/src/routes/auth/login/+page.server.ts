@@ -13,14 +13,21 @@ import type { Actions, PageServerLoad } from './$types';
 
 export const trailingSlash = 'ignore';
 
-export const load: PageServerLoad = async ({ locals, url }) => ({
-  email: locals.user?.email,
-  impersonating: locals.impersonating,
-  hidePassword: SERVICE_HIDE_BASIC_AUTH,
-  invite: await readInvite(),
-  next: ownAddress(url.searchParams.get('next')),
-  signedOut: url.searchParams.get('signed-out') === 'everywhere' && locals.user === undefined,
-});
+export const load: PageServerLoad = async ({ locals, url }) => {
+  const next = ownAddress(url.searchParams.get('next'));
+  // who was sent here for want of a session has one by now: signed in beside this page, or with a password changed just then
+  if (locals.user && next !== undefined && url.searchParams.has('invalidate')) {
+    redirect(302, landingPage(next, locals.user));
+  }
+  return {
+    email: locals.user?.email,
+    impersonating: locals.impersonating,
+    hidePassword: SERVICE_HIDE_BASIC_AUTH,
+    invite: await readInvite(),
+    next,
+    signedOut: url.searchParams.get('signed-out') === 'everywhere' && locals.user === undefined,
+  };
+};
 
 const textOf = (form: FormData, name: string) => {
   const value = form.get(name);
