@@ -42,8 +42,7 @@ const serverOn = (database: 'embedded' | 'given') => ({
 
 export default defineConfig({
   test: {
-    // for two cores: while one waits for something, a third has work
-    maxWorkers: 3,
+    maxWorkers: 2,
     reporters: ['default', './scripts/plain-reporter.ts'],
     projects: [
       // rules without state: nothing to keep apart
