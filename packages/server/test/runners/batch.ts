@@ -46,6 +46,15 @@ export interface Options {
   batchFolder?: string;
 }
 
+/** A task in bash: `$2` and `$4` are its args and its output file. */
+export const bash = (script: string): string[] => ['/bin/bash', '-c', script, 'task'];
+
+export const several = (n: number, text = '{}'): string[] => Array.from({ length: n }, () => text);
+
+/** The records of units that have a process. */
+export const running = ({ records }: { records(): JournalRecord[] }) =>
+  records().filter((record): record is JournalRecord & { pid: number } => 'running' in record);
+
 /** Every Python that answers here, among those that the worker promises to run with; the oldest first. */
 export function allInterpreters(): string[] {
   const pyenv = join(process.env['PYENV_ROOT'] ?? join(homedir(), '.pyenv'), 'versions');

@@ -222,20 +222,20 @@ const underSrun = (command: string) => ['trap : TERM', command, 'code=$?'];
 
 /**
  * Slurm tells nobody but this shell that the job ends, which therefore passes it on, and waits for the worker all the same:
- * also when it hears so before it knows the worker.
+ * also when it hears so before it knows the worker. Its variables have names that no task uses, since the worker comes after.
  */
 const alone = (command: string) => [
-  'worker=',
-  'ended=',
-  `trap 'ended=yes; [ -z "$worker" ] || kill -TERM "$worker" 2>/dev/null' TERM`,
+  'service_worker=',
+  'service_ended=',
+  `trap 'service_ended=yes; [ -z "$service_worker" ] || kill -TERM "$service_worker" 2>/dev/null' TERM`,
   `${command} &`,
-  'worker=$!',
-  // what has only just begun is still a copy of this shell, which would take it
-  'if [ -n "$ended" ]; then sleep 1; kill -TERM "$worker" 2>/dev/null; fi',
-  'wait "$worker"',
+  'service_worker=$!',
+  // a moment after its start the worker is still a copy of this shell, and would not heed the signal
+  'if [ -n "$service_ended" ]; then sleep 1; kill -TERM "$service_worker" 2>/dev/null; fi',
+  'wait "$service_worker"',
   'code=$?',
-  'while kill -0 "$worker" 2>/dev/null; do',
-  '  wait "$worker"',
+  'while kill -0 "$service_worker" 2>/dev/null; do',
+  '  wait "$service_worker"',
   '  code=$?',
   'done',
 ];

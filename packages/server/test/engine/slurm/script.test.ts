@@ -93,16 +93,16 @@ export MODELS='/home/alice/cache/models'
 export OTHER='/home/alice/cache/it'\\''s'
 printf 'Host: %s\\nFolder: %s\\n' "$(uname -n)" "$(pwd)"
 date +'Start: %Y-%m-%dT%H:%M:%S%z'
-worker=
-ended=
-trap 'ended=yes; [ -z "$worker" ] || kill -TERM "$worker" 2>/dev/null' TERM
+service_worker=
+service_ended=
+trap 'service_ended=yes; [ -z "$service_worker" ] || kill -TERM "$service_worker" 2>/dev/null' TERM
 '/opt/python3' -I -S '/jobs/5/in/worker.pyz' --pack '/jobs/5/in' '/home/alice/5/out' 3 "$((1000 + SLURM_ARRAY_TASK_ID))" &
-worker=$!
-if [ -n "$ended" ]; then sleep 1; kill -TERM "$worker" 2>/dev/null; fi
-wait "$worker"
+service_worker=$!
+if [ -n "$service_ended" ]; then sleep 1; kill -TERM "$service_worker" 2>/dev/null; fi
+wait "$service_worker"
 code=$?
-while kill -0 "$worker" 2>/dev/null; do
-  wait "$worker"
+while kill -0 "$service_worker" 2>/dev/null; do
+  wait "$service_worker"
   code=$?
 done
 date +'End: %Y-%m-%dT%H:%M:%S%z'
@@ -374,16 +374,16 @@ describe('in a shell', () => {
   );
 
   it('lines of others run before the worker, in the environment that it gets', () => {
-    const python = command(join(folder, 'python'), 'echo "worker $A $MODELS" >> "$LOG"');
+    const python = command(join(folder, 'python'), 'echo "worker $A $MODELS $worker $code" >> "$LOG"');
     const options = {
-      extra_lines: ['export A=1', '#SBATCH --qos=x'],
+      extra_lines: ['export A=1 worker=theirs code=7', '#SBATCH --qos=x'],
       worker_init: ['if [ "$A" = 1 ]; then', '\ttouch', 'fi', 'if true; then', '\ttouch', 'fi'],
       user_local_exports: { MODELS: 'm' },
     };
     expect(run('/bin/sh', scriptOf({ options, python, count: 1 }))).toEqual({
       status: 0,
       stderr: '',
-      ran: ['touch', 'touch', 'uname', 'date', 'worker 1 /home/alice/cache/m', 'date'],
+      ran: ['touch', 'touch', 'uname', 'date', 'worker 1 /home/alice/cache/m theirs 7', 'date'],
     });
   });
 

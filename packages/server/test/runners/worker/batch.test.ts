@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 
 import {
+  bash,
   byTurns,
   cleanUp,
   interpreters,
@@ -12,6 +13,8 @@ import {
   makeBatch,
   makeScript,
   newFolder,
+  running,
+  several,
   stemOf,
   until,
   type Batch,
@@ -21,10 +24,8 @@ import { MODULES, SCRIPTS, traces } from './scripts.ts';
 
 afterAll(cleanUp);
 
-const bash = (script: string) => ['/bin/bash', '-c', script, 'task'];
-/** `$2` and `$4` in a bash task are its args and its output file. */
+/** In a bash task. */
 const [ARGS, OUT] = ['"$2"', '"$4"'];
-const several = (n: number, text = '{}') => Array.from({ length: n }, () => text);
 /** Without settings that change how Python buffers or warns. */
 const PLAIN = { PATH: process.env['PATH'], HOME: process.env['HOME'] };
 const isRoot = process.getuid?.() === 0;
@@ -59,7 +60,6 @@ const fill = (path: string) => {
   }
 };
 const started = (batch: Batch) => batch.records().filter((record) => 'start' in record);
-const running = (batch: Batch) => batch.records().filter((record) => 'running' in record);
 const pidsIn = (path: string, n: number) =>
   until(() => {
     if (!existsSync(path)) return undefined;
@@ -568,7 +568,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
       const batch = batchOf({ command: ['true'], args: several(2) });
       const stranger = batchOf({ command: bash('sleep 3') });
       const other = stranger.start();
-      const { pid } = await until(() => running(stranger)[0] as { pid: number } | undefined);
+      const { pid } = await until(() => running(stranger)[0]);
       const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
       const past = [
         { worker: 1, started: '1', boot, host: 'h', time: 1 },

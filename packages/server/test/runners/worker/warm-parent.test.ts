@@ -12,6 +12,8 @@ import {
   makeBatch,
   makeScript,
   newFolder,
+  running,
+  several,
   until,
   type Batch,
   type Options,
@@ -21,12 +23,10 @@ import { MODULES, SCRIPTS, traces } from './scripts.ts';
 
 afterAll(cleanUp);
 
-const several = (n: number, text = '{}') => Array.from({ length: n }, () => text);
 const quoted = (path: string) => JSON.stringify(path);
 /** The text of a module that writes a line whenever it is imported. */
 const counting = (path: string, more = '') => `open(${quoted(path)}, 'a').write('x')\n${more}`;
 const timesOf = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8').length : 0);
-const running = (batch: Batch) => batch.records().filter((record) => 'running' in record);
 /** The batch had a warm process of its own. */
 const hadOwn = (batch: Batch) => existsSync(join(batch.batch, 'warm.txt'));
 const logs = (batch: Batch, n: number) => Array.from({ length: n }, (_, unit) => batch.log(unit).toString());
