@@ -17,6 +17,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { PYTHONS } from '@service/contract';
+import { it } from 'vitest';
 
 import type { Batch as RunnerBatch } from '../../src/runners/batch.ts';
 import { recordIn, type ToldEnd, type WorkerRecord } from '../../src/runners/records.ts';
@@ -81,17 +82,39 @@ export function allInterpreters(): string[] {
   return found.length > 0 ? found : [answers('python3') ?? 'python3'];
 }
 
+let ends: string[] | undefined;
+
 /** The oldest and the newest of them. */
 export function interpreters(): string[] {
+  if (ends) return ends;
   const all = allInterpreters();
-  return [...new Set([all[0]!, all.at(-1)!])];
+  return (ends = [...new Set([all[0]!, all.at(-1)!])]);
 }
 
-/** Every case with one of the interpreters, by turns: a second table begins with another one. All with each in long runs. */
-export function byTurns<Case>(table: readonly Case[], python: string, begin = 0): Case[] {
-  if (process.env['LONG']) return [...table];
+type Declare = (name: string, test: () => void | Promise<void>, timeout?: number) => void;
+
+/**
+ * Tests and cases of tables with one of the interpreters, by turns: half of them with this one, unless the run is a
+ * long one, in which each has all of them.
+ *
+ *     const turn = turnsOf(python);
+ *     turn.it('time and memory', …);
+ *     it.each(turn.of(TABLE))('%s', …);
+ */
+export function turnsOf(python: string, begin = 0) {
   const all = interpreters();
-  return table.filter((_, number) => all[(number + begin) % all.length] === python);
+  let taken = begin;
+  const isMine = () => all[taken++ % all.length] === python || Boolean(process.env['LONG']);
+  // nothing counts as skipped that has its turn elsewhere
+  const inTurn =
+    (declare: Declare): Declare =>
+    (...test) => {
+      if (isMine()) declare(...test);
+    };
+  return {
+    it: Object.assign(inTurn(it), { runIf: (condition: boolean) => inTurn(it.runIf(condition)) }),
+    of: <const Case>(table: readonly Case[]): Case[] => table.filter(isMine),
+  };
 }
 
 const made: string[] = [];

@@ -6,7 +6,6 @@ import { afterAll, describe, expect, it } from 'vitest';
 
 import {
   bash,
-  byTurns,
   cleanUp,
   interpreters,
   isAlive,
@@ -19,6 +18,7 @@ import {
   until,
   type Batch,
   type Options,
+  turnsOf,
 } from '../batch.ts';
 import { MODULES, SCRIPTS, traces } from './scripts.ts';
 
@@ -68,6 +68,7 @@ const pidsIn = (path: string, n: number) =>
   });
 
 describe.concurrent.each(interpreters().map((python) => ({ python })))('the worker with $python', ({ python }) => {
+  const turn = turnsOf(python);
   const batchOf = (options: Options) => makeBatch({ python, ...options });
   const runOne = async (options: Options) => {
     const batch = batchOf(options);
@@ -76,48 +77,50 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
   };
 
   describe('tells how a unit ended', () => {
-    it.each([
-      ['success', 'true', { exit_code: 0, signal: null, tail: '' }],
-      ['an exit code', 'echo no; exit 3', { exit_code: 3, signal: null, tail: 'no\n', log_bytes: 3 }],
-      ['the largest exit code', 'exit 255', { exit_code: 255, signal: null }],
-      ['SIGKILL, without lack of memory', 'kill -9 $$', { exit_code: null, signal: 9, out_of_memory: false }],
-      ['SIGSEGV', 'kill -SEGV $$', { exit_code: null, signal: 11 }],
-      ['no output', 'true', { output: null, output_bytes: 0 }],
-      ['an empty output', `: > ${OUT}`, { output: '', output_bytes: 0 }],
-      [
-        'an output as written',
-        `printf '{"a": 1.0, "b": "é"} ' > ${OUT}`,
-        { output: '{"a": 1.0, "b": "é"} ', output_bytes: 22 },
-      ],
-      ['that the output of a failure does not count', `echo 1 > ${OUT}; exit 1`, { output: null, output_bytes: 0 }],
-      [
-        'that the output is not text',
-        `printf '\\xff' > ${OUT}`,
-        { output: null, output_bytes: 1, output_not_text: true },
-      ],
-      [
-        'that the output is not a file',
-        `mkdir ${OUT}`,
-        { output: null, problem: expect.stringContaining('not a file') },
-      ],
-      [
-        'a pipe in place of the output',
-        `mkfifo ${OUT}`,
-        { output: null, problem: expect.stringContaining('not a file') },
-      ],
-      [
-        'lines with warnings',
-        'printf "a Warning\\nWARNING warning\\nnone\\nUsernum_warnings:"',
-        { num_warnings: 3, exit_code: 0 },
-      ],
-      ['a log that is not text', `printf 'a\\xffb'; exit 1`, { tail: 'a\ufffdb', log_bytes: 3 }],
-      ['a log with NUL', `printf 'a\\0b'; exit 1`, { tail: 'a\0b' }],
-    ])('%s', async (_, script, expected) => {
+    it.each(
+      turn.of([
+        ['success', 'true', { exit_code: 0, signal: null, tail: '' }],
+        ['an exit code', 'echo no; exit 3', { exit_code: 3, signal: null, tail: 'no\n', log_bytes: 3 }],
+        ['the largest exit code', 'exit 255', { exit_code: 255, signal: null }],
+        ['SIGKILL, without lack of memory', 'kill -9 $$', { exit_code: null, signal: 9, out_of_memory: false }],
+        ['SIGSEGV', 'kill -SEGV $$', { exit_code: null, signal: 11 }],
+        ['no output', 'true', { output: null, output_bytes: 0 }],
+        ['an empty output', `: > ${OUT}`, { output: '', output_bytes: 0 }],
+        [
+          'an output as written',
+          `printf '{"a": 1.0, "b": "é"} ' > ${OUT}`,
+          { output: '{"a": 1.0, "b": "é"} ', output_bytes: 22 },
+        ],
+        ['that the output of a failure does not count', `echo 1 > ${OUT}; exit 1`, { output: null, output_bytes: 0 }],
+        [
+          'that the output is not text',
+          `printf '\\xff' > ${OUT}`,
+          { output: null, output_bytes: 1, output_not_text: true },
+        ],
+        [
+          'that the output is not a file',
+          `mkdir ${OUT}`,
+          { output: null, problem: expect.stringContaining('not a file') },
+        ],
+        [
+          'a pipe in place of the output',
+          `mkfifo ${OUT}`,
+          { output: null, problem: expect.stringContaining('not a file') },
+        ],
+        [
+          'lines with warnings',
+          'printf "a Warning\\nWARNING warning\\nnone\\nUsernum_warnings:"',
+          { num_warnings: 3, exit_code: 0 },
+        ],
+        ['a log that is not text', `printf 'a\\xffb'; exit 1`, { tail: 'a\ufffdb', log_bytes: 3 }],
+        ['a log with NUL', `printf 'a\\0b'; exit 1`, { tail: 'a\0b' }],
+      ]),
+    )('%s', async (_, script, expected) => {
       const { end } = await runOne({ command: bash(script) });
       expect(end).toMatchObject({ end: 0, problem: null, stopped: false, lost: false, ...expected });
     });
 
-    it('time, processor time and memory', async () => {
+    turn.it('time, processor time and memory', async () => {
       const before = Date.now() / 1000;
       const script = makeScript('x = bytearray(60_000_000)\nfor i in range(2_000_000): pass\n');
       const { end, batch } = await runOne({ command: [python, script] });
@@ -128,14 +131,14 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
       expect(end.time).toBeGreaterThan(start.time!);
     });
 
-    it('that an output is too large, with its size', async () => {
+    turn.it('that an output is too large, with its size', async () => {
       const { end } = await runOne({ command: bash(`printf 12345 > ${OUT}`), largest_output: 4 });
       expect(end).toMatchObject({ output: null, output_bytes: 5, output_too_large: true, exit_code: 0 });
       const exact = await runOne({ command: bash(`printf 1234 > ${OUT}`), largest_output: 4 });
       expect(exact.end).toMatchObject({ output: '1234', output_bytes: 4 });
     });
 
-    it('the end of a log of 20 MB, from a whole character on, and every warning in it', async () => {
+    turn.it('the end of a log of 20 MB, from a whole character on, and every warning in it', async () => {
       const script = makeScript(
         `import sys\nfor i in range(20): sys.stdout.write('é' * 499_997 + 'WarNing\\n')\nsys.exit(1)\n`,
       );
@@ -147,7 +150,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
       expect(Buffer.byteLength(end.tail)).toBeGreaterThan(16_000);
     });
 
-    it.runIf(isRoot && existsSync('/sys/fs/cgroup/memory/memory.limit_in_bytes'))('lack of memory', async () => {
+    turn.it.runIf(isRoot && existsSync('/sys/fs/cgroup/memory/memory.limit_in_bytes'))('lack of memory', async () => {
       const group = `/sys/fs/cgroup/memory/${basename(newFolder())}`;
       mkdirSync(group);
       try {
@@ -169,7 +172,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
   });
 
   describe('starts a unit', () => {
-    it('with its files, named after it, as the last words of its command', async () => {
+    turn.it('with its files, named after it, as the last words of its command', async () => {
       const batch = batchOf({ command: bash('printf "%s\\n" "$@"'), args: ['{"a": 1.0}', '{"ä": "\ud83d\ude00"}'] });
       await batch.run();
       const file = (ending: string) => `${batch.folder}/${stemOf(1)}-${ending}`;
@@ -179,39 +182,42 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
       expect(existsSync(file('metadiff.json'))).toBe(false);
     });
 
-    it('in a folder with spaces and brackets, which it makes', async () => {
+    turn.it('in a folder with spaces and brackets, which it makes', async () => {
       const folder = join(newFolder(), 'a (b) [c]', "d'e", 'f\ng');
       const { end } = await runOne({ command: bash(`cat ${ARGS} > ${OUT}`), folder, args: ['[1]'] });
       expect(end.output).toBe('[1]');
     });
 
-    it('with the environment of the worker and what the batch adds', async () => {
+    turn.it('with the environment of the worker and what the batch adds', async () => {
       const script = 'echo "$FRACTAL_CACHE_DIR $FROM_THE_WORKER ${LC_CTYPE-none}"';
       const batch = batchOf({ command: bash(script), environment: { FRACTAL_CACHE_DIR: '/a b' } });
       await batch.run({ PATH: process.env['PATH'], FROM_THE_WORKER: 'é' });
       expect(batch.log().toString()).toBe('/a b é none\n');
     });
 
-    it('in the working folder, found on the PATH, with an empty standard input', async () => {
+    turn.it('in the working folder, found on the PATH, with an empty standard input', async () => {
       const working_folder = newFolder();
       const { batch } = await runOne({ command: ['bash', '-c', 'pwd; cat; echo end'], working_folder });
       expect(batch.log().toString()).toBe(`${working_folder}\nend\n`);
     });
 
-    it('as the leader of a session of its own, with signals and descriptors as a fresh program has them', async () => {
-      const script =
-        'grep -E "SigBlk|SigIgn" /proc/self/status; ls /proc/self/fd; echo $$; cut -d" " -f5,6 /proc/$$/stat';
-      const { batch } = await runOne({ command: bash(script) });
-      const [blocked, ignored, ...rest] = batch.log().toString().trim().split('\n');
-      expect(blocked).toBe('SigBlk:\t0000000000000000');
-      // The C library keeps 32 and 33 for itself and sets them in every program that it starts.
-      expect(BigInt(`0x${ignored!.split('\t')[1]}`) & ~0x180000000n).toBe(0n);
-      const [pid, ids] = rest.slice(-2);
-      expect(ids).toBe(`${pid} ${pid}`);
-      expect(rest.slice(0, -2)).toEqual(['0', '1', '2', '3']); // the last one is of ls
-    });
+    turn.it(
+      'as the leader of a session of its own, with signals and descriptors as a fresh program has them',
+      async () => {
+        const script =
+          'grep -E "SigBlk|SigIgn" /proc/self/status; ls /proc/self/fd; echo $$; cut -d" " -f5,6 /proc/$$/stat';
+        const { batch } = await runOne({ command: bash(script) });
+        const [blocked, ignored, ...rest] = batch.log().toString().trim().split('\n');
+        expect(blocked).toBe('SigBlk:\t0000000000000000');
+        // The C library keeps 32 and 33 for itself and sets them in every program that it starts.
+        expect(BigInt(`0x${ignored!.split('\t')[1]}`) & ~0x180000000n).toBe(0n);
+        const [pid, ids] = rest.slice(-2);
+        expect(ids).toBe(`${pid} ${pid}`);
+        expect(rest.slice(0, -2)).toEqual(['0', '1', '2', '3']); // the last one is of ls
+      },
+    );
 
-    it('with an empty log and without the output of an earlier run', async () => {
+    turn.it('with an empty log and without the output of an earlier run', async () => {
       const batch = batchOf({ command: bash(`test -e ${OUT} && echo there; echo new`) });
       mkdirSync(batch.folder);
       writeFileSync(join(batch.folder, `${stemOf(0)}-log.txt`), 'old and long warning');
@@ -220,7 +226,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
       expect(batch.log().toString()).toBe('new\n');
     });
 
-    it('after its start record, and tells its process', async () => {
+    turn.it('after its start record, and tells its process', async () => {
       const batch = batchOf({ command: bash('echo $$; echo $PPID'), slots: 1, args: several(3) });
       const { records } = await batch.run();
       expect(records.map((record) => Object.keys(record)[0])).toEqual([
@@ -245,37 +251,39 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
   });
 
   describe('goes on when a unit cannot start, and says why', () => {
-    it.each([
-      ['a program that is not on the PATH', ['no-such-program'], 'Cannot start no-such-program'],
-      ['a program that is not there', ['/no/such/program'], 'Cannot start /no/such/program'],
-      ['a file that is not executable', ['/etc/passwd'], 'Cannot start /etc/passwd'],
-      ['a folder', ['/tmp'], 'Cannot start /tmp'],
-    ])('%s', async (_, command, problem) => {
-      const { ends, records } = await batchOf({ command, args: several(3) }).run();
+    it.each(
+      turn.of([
+        ['a program that is not on the PATH', ['no-such-program'], 'Cannot start no-such-program'],
+        ['a program that is not there', ['/no/such/program'], 'Cannot start /no/such/program'],
+        ['a file that is not executable', ['/etc/passwd'], 'Cannot start /etc/passwd'],
+        ['a folder', ['/tmp'], 'Cannot start /tmp'],
+      ]),
+    )('%s', async (_, command, problem) => {
+      const { ends, records } = await batchOf({ command: [...command], args: several(3) }).run();
       expect(ends.map((end) => end.problem)).toEqual(several(3, expect.stringContaining(problem)));
       expect(ends[0]).toMatchObject({ exit_code: null, signal: null, lost: false, output: null });
       expect(records.at(-1)).toEqual({ finished: true, stopped: false });
     });
 
-    it('a program without a known format', async () => {
+    turn.it('a program without a known format', async () => {
       const program = makeScript('\0nothing');
       execFileSync('chmod', ['755', program]);
       const { end } = await runOne({ command: [program] });
       expect(end.problem).toBe(`Cannot start ${program}: Exec format error.`);
     });
 
-    it('a working folder that is gone', async () => {
+    turn.it('a working folder that is gone', async () => {
       const { end } = await runOne({ command: ['true'], working_folder: '/no/such/folder' });
       expect(end.problem).toBe('Cannot enter the folder /no/such/folder: No such file or directory.');
     });
 
-    it('a folder that cannot be made', async () => {
+    turn.it('a folder that cannot be made', async () => {
       const file = makeScript('');
       const { end } = await runOne({ command: ['true'], folder: `${file}/0_task` });
       expect(end.problem).toBe(`Cannot create the folder ${file}/0_task: Not a directory.`);
     });
 
-    it('a log that cannot be created, only for that unit', async () => {
+    turn.it('a log that cannot be created, only for that unit', async () => {
       const batch = batchOf({ command: ['true'], args: several(2) });
       const log = join(batch.folder, `${stemOf(0)}-log.txt`);
       mkdirSync(log, { recursive: true });
@@ -284,7 +292,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
       expect(ends[1]).toMatchObject({ problem: null, exit_code: 0 });
     });
 
-    it('a folder without permission to write', async () => {
+    turn.it('a folder without permission to write', async () => {
       const folder = newFolder();
       // root may write everywhere, so that its folder is on a disk that nobody may write to
       if (isRoot) execFileSync('mount', ['-t', 'tmpfs', '-o', 'ro', 'none', folder]);
@@ -298,7 +306,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
       }
     });
 
-    it.runIf(canMount)('a full disk', () =>
+    turn.it.runIf(canMount)('a full disk', () =>
       withDisk('64k', async (folder) => {
         fill(join(folder, 'much'));
         const batch = batchOf({ command: ['true'], folder, args: several(2, 'x'.repeat(10_000)) });
@@ -309,7 +317,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
     );
   });
 
-  it.runIf(canMount)('waits with new units while the journal cannot be written, and loses nothing', () =>
+  turn.it.runIf(canMount)('waits with new units while the journal cannot be written, and loses nothing', () =>
     withDisk('256k', async (disk) => {
       const seen = join(newFolder(), 'seen');
       const command = bash(`echo $$ >> '${seen}'; sleep 0.05; echo '{"n": 1}' > ${OUT}`);
@@ -337,7 +345,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
     }),
   );
 
-  it('obeys the number of slots, also while it runs', async () => {
+  turn.it('obeys the number of slots, also while it runs', async () => {
     const folder = newFolder();
     const times = join(folder, 'times');
     const command = bash(`echo "+ $(date +%s%N)" >> '${times}'; sleep 0.3; echo "- $(date +%s%N)" >> '${times}'`);
@@ -382,7 +390,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
     expect([lines.length, now, peak]).toEqual([18, 0, 2]);
   });
 
-  it('notices a control file without being told', async () => {
+  turn.it('notices a control file without being told', async () => {
     const batch = batchOf({ command: ['true'], slots: 0 });
     const { done } = batch.start();
     await until(() => batch.records().some((record) => record.slots === 0));
@@ -391,7 +399,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
     expect(batch.ends()).toHaveLength(1);
   });
 
-  it('does nothing while it waits', async () => {
+  turn.it('does nothing while it waits', async () => {
     const batch = batchOf({ command: bash('sleep 2.5') });
     const { process: worker, done } = batch.start();
     await until(() => running(batch).length);
@@ -415,10 +423,12 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
       );
     };
 
-    it.each([
-      ['by the control file', (batch: Batch) => batch.control(1, true)],
-      ['by SIGTERM', (_: Batch, pid: number) => process.kill(pid, 'SIGTERM')],
-    ])('%s: ends children and grandchildren, starts nothing more', async (_, stop) => {
+    it.each(
+      turn.of([
+        ['by the control file', (batch: Batch) => batch.control(1, true)],
+        ['by SIGTERM', (_: Batch, pid: number) => process.kill(pid, 'SIGTERM')],
+      ]),
+    )('%s: ends children and grandchildren, starts nothing more', async (_, stop) => {
       const pids = join(newFolder(), 'pids');
       const batch = batchOf({ command: family(pids), args: several(3), slots: 1 });
       const { process: worker, done } = batch.start();
@@ -432,7 +442,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
       expect(batch.records().at(-1)).toEqual({ finished: true, stopped: true });
     });
 
-    it('by force after five seconds', async () => {
+    turn.it('by force after five seconds', async () => {
       const pids = join(newFolder(), 'pids');
       const batch = batchOf({ command: family(pids, true), slots: 1 });
       const { process: worker, done } = batch.start();
@@ -446,7 +456,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
       expect(batch.ends()).toMatchObject([{ stopped: true, signal: 9, out_of_memory: false }]);
     });
 
-    it('keeps the outcome of what had ended', async () => {
+    turn.it('keeps the outcome of what had ended', async () => {
       const flag = join(newFolder(), 'flag');
       const command = bash(`if mkdir '${flag}'; then echo 1 > ${OUT}; else sleep 60; fi`);
       const batch = batchOf({ command, args: several(5), slots: 1 });
@@ -460,7 +470,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
       ]);
     });
 
-    it('before anything began', async () => {
+    turn.it('before anything began', async () => {
       const batch = batchOf({ command: ['true'] });
       batch.control(2, true);
       const { records } = await batch.run();
@@ -468,7 +478,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
     });
   });
 
-  it('ends what its units left behind, when it leaves', async () => {
+  turn.it('ends what its units left behind, when it leaves', async () => {
     const folder = newFolder();
     const left = `(setsid bash -c 'echo $$ > "${folder}/$0"; sleep 60; sleep 60' "$(basename "$2")" &)`;
     const written = `until [ -s "${folder}/$(basename "$2")" ]; do sleep 0.01; done`;
@@ -485,7 +495,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
   });
 
   describe('that comes after another one', () => {
-    it('leaves at once when the other one is alive', async () => {
+    turn.it('leaves at once when the other one is alive', async () => {
       const folder = newFolder();
       const batch = batchOf({ command: bash(`until [ -e '${folder}/go' ]; do sleep 0.05; done`) });
       const first = batch.start();
@@ -498,7 +508,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
       expect(batch.records().filter((record) => 'worker' in record)).toHaveLength(1);
     });
 
-    it('leaves at once when everything is finished', async () => {
+    turn.it('leaves at once when everything is finished', async () => {
       const batch = batchOf({ command: ['true'] });
       await batch.run();
       const before = readFileSync(batch.journalPath, 'utf8');
@@ -506,10 +516,12 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
       expect(readFileSync(batch.journalPath, 'utf8')).toBe(before);
     });
 
-    it.each([
-      ['plain units', false],
-      ['warm units', true],
-    ])('starts nothing twice, tells what was lost and ends its processes: %s', async (_, warm) => {
+    it.each(
+      turn.of([
+        ['plain units', false],
+        ['warm units', true],
+      ]),
+    )('starts nothing twice, tells what was lost and ends its processes: %s', async (_, warm) => {
       const seen = join(newFolder(), 'seen');
       const script = makeScript(
         `import json, sys, os, time, subprocess\n` +
@@ -547,7 +559,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
       expect(batch.records().at(-1)).toEqual({ finished: true, stopped: false });
     });
 
-    it('finds the process of a unit that has no running record', async () => {
+    turn.it('finds the process of a unit that has no running record', async () => {
       const pids = join(newFolder(), 'pids');
       const batch = batchOf({ command: bash(`echo $$ >> '${pids}'; exec sleep 60`) });
       const first = batch.start();
@@ -564,7 +576,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
       expect(batch.ends()).toMatchObject([{ lost: true }]);
     });
 
-    it('leaves a process alone that only has the same number', async () => {
+    turn.it('leaves a process alone that only has the same number', async () => {
       const batch = batchOf({ command: ['true'], args: several(2) });
       const stranger = batchOf({ command: bash('sleep 3') });
       const other = stranger.start();
@@ -586,7 +598,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
     });
   });
 
-  it('reads its units as a stream', async () => {
+  turn.it('reads its units as a stream', async () => {
     const n = 200_000;
     const batch = batchOf({ command: ['true'], args: several(n, 'x'.repeat(200)), slots: 0 });
     expect(statSync(join(batch.batch, 'units.jsonl')).size).toBeGreaterThan(40_000_000);
@@ -599,29 +611,26 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
   });
 
   describe('forks units from a process that imported once', () => {
-    it.each(byTurns(SCRIPTS, python))(
-      'and a script that %s does what it does in a plain run',
-      async (_, text, expected) => {
-        const script = makeScript(text, MODULES);
-        const folder = join(newFolder(), '0_task');
-        const working_folder = newFolder();
-        const outcomes = async (warm: boolean) => {
-          rmSync(folder, { recursive: true, force: true });
-          const options = { folder, warm, working_folder, environment: { Y: 'y' }, args: ['{"n": 0}', '{"n": 1}'] };
-          const batch = batchOf({ command: [python, script], ...options });
-          const { ends, stderr } = await batch.run(PLAIN);
-          expect(stderr).toBe('');
-          expect(existsSync(join(batch.batch, 'warm.txt'))).toBe(warm);
-          return traces(batch, ends, working_folder);
-        };
-        const plain = await outcomes(false);
-        const ended = plain.map((one) => (one.signal === null ? one.exit_code : `signal ${one.signal}`));
-        expect(ended).toEqual([expected, expected]);
-        expect(await outcomes(true)).toEqual(plain);
-      },
-    );
+    it.each(turn.of(SCRIPTS))('and a script that %s does what it does in a plain run', async (_, text, expected) => {
+      const script = makeScript(text, MODULES);
+      const folder = join(newFolder(), '0_task');
+      const working_folder = newFolder();
+      const outcomes = async (warm: boolean) => {
+        rmSync(folder, { recursive: true, force: true });
+        const options = { folder, warm, working_folder, environment: { Y: 'y' }, args: ['{"n": 0}', '{"n": 1}'] };
+        const batch = batchOf({ command: [python, script], ...options });
+        const { ends, stderr } = await batch.run(PLAIN);
+        expect(stderr).toBe('');
+        expect(existsSync(join(batch.batch, 'warm.txt'))).toBe(warm);
+        return traces(batch, ends, working_folder);
+      };
+      const plain = await outcomes(false);
+      const ended = plain.map((one) => (one.signal === null ? one.exit_code : `signal ${one.signal}`));
+      expect(ended).toEqual([expected, expected]);
+      expect(await outcomes(true)).toEqual(plain);
+    });
 
-    it('and imports once', async () => {
+    turn.it('and imports once', async () => {
       const counter = join(newFolder(), 'imports');
       const modules = { costly: `open(${JSON.stringify(counter)}, 'a').write('x')\n` };
       const head = '"""Doc."""\nA = 1\nB: int = 2\ndef f(x=A): pass\nclass C: pass\n';
@@ -635,13 +644,13 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
       expect(readFileSync(counter, 'utf8')).toBe('x');
     });
 
-    it('but not for one unit alone', async () => {
+    turn.it('but not for one unit alone', async () => {
       const batch = batchOf({ command: [python, makeScript('import os\n')], warm: true });
       await batch.run();
       expect(existsSync(join(batch.batch, 'warm.txt'))).toBe(false);
     });
 
-    it('and each has random numbers of its own', async () => {
+    turn.it('and each has random numbers of its own', async () => {
       const numbers = 'random.random(), uuid.uuid4(), next(tempfile._get_candidate_names())';
       const script = makeScript(`import random, uuid, tempfile\nprint(${numbers})\n`);
       const batch = batchOf({ command: [python, script], args: several(4), warm: true });
@@ -651,7 +660,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
       expect(new Set(words).size).toBe(12);
     });
 
-    it('and numpy gets a new seed', async () => {
+    turn.it('and numpy gets a new seed', async () => {
       // Stands in for numpy, which few interpreters have: a seed that a fork copies, as numpy's is.
       const script = makeScript('import numpy.random\nprint(numpy.random.state)\n');
       mkdirSync(join(script, '../numpy'));
@@ -666,7 +675,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the work
       expect(new Set(seeds).size).toBe(3);
     });
 
-    it('and tells their processes, slots and stop as for plain ones', async () => {
+    turn.it('and tells their processes, slots and stop as for plain ones', async () => {
       const pids = join(newFolder(), 'pids');
       const script = makeScript(
         `import os, subprocess, time
@@ -691,7 +700,7 @@ time.sleep(60)
       ]);
     });
 
-    it('and is stopped while it imports', async () => {
+    turn.it('and is stopped while it imports', async () => {
       const script = makeScript('import slow\n', { slow: 'import time\ntime.sleep(60)\n' });
       const batch = batchOf({ command: [python, script], args: several(2), warm: true });
       const { process: worker, done } = batch.start();
@@ -707,24 +716,26 @@ time.sleep(60)
       ]);
     });
 
-    it.each([
-      ['raise', 'raise ValueError("no")', 1, 'the imports ended with ValueError: no'],
-      ['exit', 'import sys; sys.exit(4)', 4, 'the imports ended with SystemExit: 4'],
-      ['leave at once', 'import os; os._exit(3)', 3, 'it ended'],
-      [
-        'leave a thread',
-        'import threading, time; threading.Thread(target=time.sleep, args=(0.1,)).start()',
-        0,
-        'threads',
-      ],
-      [
-        'leave a process',
-        'import atexit, subprocess; atexit.register(subprocess.Popen(["sleep", "1"]).wait)',
-        0,
-        'processes',
-      ],
-      ['share a lock', 'import multiprocessing; lock = multiprocessing.get_context("fork").Lock()', 0, 'locks'],
-    ])('but runs plain processes when the imports %s', async (_, text, exit_code, why) => {
+    it.each(
+      turn.of([
+        ['raise', 'raise ValueError("no")', 1, 'the imports ended with ValueError: no'],
+        ['exit', 'import sys; sys.exit(4)', 4, 'the imports ended with SystemExit: 4'],
+        ['leave at once', 'import os; os._exit(3)', 3, 'it ended'],
+        [
+          'leave a thread',
+          'import threading, time; threading.Thread(target=time.sleep, args=(0.1,)).start()',
+          0,
+          'threads',
+        ],
+        [
+          'leave a process',
+          'import atexit, subprocess; atexit.register(subprocess.Popen(["sleep", "1"]).wait)',
+          0,
+          'processes',
+        ],
+        ['share a lock', 'import multiprocessing; lock = multiprocessing.get_context("fork").Lock()', 0, 'locks'],
+      ]),
+    )('but runs plain processes when the imports %s', async (_, text, exit_code, why) => {
       const script = makeScript('import odd\nprint("here")\n', { odd: `print("odd")\n${text}\n` });
       const batch = batchOf({ command: [python, script], args: several(3), warm: true });
       const { ends, stderr } = await batch.run(PLAIN);
@@ -739,11 +750,13 @@ time.sleep(60)
       expect(batch.log(2).toString()).toMatch(logs[exit_code]!);
     });
 
-    it.each([
-      ['a command with options', (script: string) => [python, '-u', script], /^here\n$/],
-      ['another program', () => bash('echo here'), /^here\n$/],
-      ['a script that is no Python', () => [python, makeScript('def def\n')], /SyntaxError/],
-    ])('but runs plain processes for %s', async (_, command, log) => {
+    it.each(
+      turn.of([
+        ['a command with options', (script: string) => [python, '-u', script], /^here\n$/],
+        ['another program', () => bash('echo here'), /^here\n$/],
+        ['a script that is no Python', () => [python, makeScript('def def\n')], /SyntaxError/],
+      ]),
+    )('but runs plain processes for %s', async (_, command, log) => {
       const batch = batchOf({ command: command(makeScript('print("here")\n')), args: several(2), warm: true });
       const { ends, stderr } = await batch.run();
       expect(stderr).toContain('No warm start');
@@ -751,7 +764,7 @@ time.sleep(60)
       expect(batch.log(1).toString()).toMatch(log);
     });
 
-    it('and when that process dies, running units keep their outcome and the others run plain', async () => {
+    turn.it('and when that process dies, running units keep their outcome and the others run plain', async () => {
       const script = makeScript(
         `import json, os, signal, sys, time
 n = json.load(open(sys.argv[2]))

@@ -15,6 +15,7 @@ import {
   several,
   until,
   type PackOptions,
+  turnsOf,
 } from '../batch.ts';
 
 afterAll(cleanUp);
@@ -24,6 +25,7 @@ const linesOf = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8')
 describe.concurrent.each(interpreters().map((python) => ({ python })))(
   'a pack with $python belongs to one worker',
   ({ python }) => {
+    const turn = turnsOf(python, 1);
     const packsOf = (options: PackOptions) => makePacks({ python, ...options });
     const seenBy = (seen: string, gate: string) =>
       bash(`printf '%s\\n' "$(cat "$2")" >> '${seen}'; until [ -e '${gate}' ]; do sleep 0.05; done`);
@@ -38,7 +40,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))(
       return Promise.all(workers.map(({ done }) => done));
     };
 
-    it('also when several come at once: every unit starts once', async () => {
+    turn.it('also when several come at once: every unit starts once', async () => {
       const [seen, gate] = [join(newFolder(), 'seen'), join(newFolder(), 'gate')];
       const packs = packsOf({ command: seenBy(seen, gate), packs: [['0', '1', '2', '3', '4', '5']] });
       const workers = [1, 2, 3, 4, 5].map((id) => packs.start({ slurm: { SLURM_JOB_ID: id } }));
@@ -75,13 +77,15 @@ while n > 2 and ${JSON.stringify(gate)} and not os.path.exists(${JSON.stringify(
       return { packs, pids, begun: () => linesOf(seen).map((line) => Number(line.split(' ')[0])) };
     };
 
-    it.each([
-      ['the scheduler started the job again', job(7), job(7, 1), false],
-      ['the scheduler started the job again, warm', job(7), job(7, 1), true],
-      ['the job was started again for the third time', job(7, 1), job(7, 3), false],
-      ['the process is gone, in the same job', job(7), job(7), false],
-      ['the process is gone, without a scheduler', {}, {}, false],
-    ])('and goes on with what never began when %s', async (_, before, now, warm) => {
+    it.each(
+      turn.of([
+        ['the scheduler started the job again', job(7), job(7, 1), false],
+        ['the scheduler started the job again, warm', job(7), job(7, 1), true],
+        ['the job was started again for the third time', job(7, 1), job(7, 3), false],
+        ['the process is gone, in the same job', job(7), job(7), false],
+        ['the process is gone, without a scheduler', {}, {}, false],
+      ]),
+    )('and goes on with what never began when %s', async (_, before, now, warm) => {
       const { packs, pids, begun } = await leaveOpen(before, { warm });
       expect(await packs.start({ slurm: now }).done).toEqual({ code: 0, stderr: '' });
       expect(pids.filter(isAlive)).toEqual([]);
@@ -95,12 +99,14 @@ while n > 2 and ${JSON.stringify(gate)} and not os.path.exists(${JSON.stringify(
       expect(packs.records().at(-1)).toMatchObject({ finished: true, stopped: false });
     });
 
-    it.each([
-      ['of another job', job(7), job(8)],
-      ['of another job that was started again', job(7), job(8, 1)],
-      ['of an earlier start', job(7, 2), job(7, 1)],
-      ['without a scheduler', job(7), {}],
-    ])('and a worker %s starts nothing', async (_, before, now) => {
+    it.each(
+      turn.of([
+        ['of another job', job(7), job(8)],
+        ['of another job that was started again', job(7), job(8, 1)],
+        ['of an earlier start', job(7, 2), job(7, 1)],
+        ['without a scheduler', job(7), {}],
+      ]),
+    )('and a worker %s starts nothing', async (_, before, now) => {
       const { packs, begun } = await leaveOpen(before);
       const journal = readFileSync(packs.journalPath(), 'utf8');
       const claim = readFileSync(packs.claimPath(), 'utf8');
@@ -111,7 +117,7 @@ while n > 2 and ${JSON.stringify(gate)} and not os.path.exists(${JSON.stringify(
       for (const { pid } of running(packs).filter((one) => isAlive(one.pid))) process.kill(pid, 'SIGKILL');
     });
 
-    it('and one of several that want to take it over gets it', async () => {
+    turn.it('and one of several that want to take it over gets it', async () => {
       const gate = join(newFolder(), 'gate');
       const { packs, begun } = await leaveOpen(job(7), { gate });
       const workers = [1, 2, 3, 4].map(() => packs.start({ slurm: job(7, 1) }));
@@ -121,7 +127,7 @@ while n > 2 and ${JSON.stringify(gate)} and not os.path.exists(${JSON.stringify(
       expect(packs.records().filter((record) => 'worker' in record)).toHaveLength(2);
     });
 
-    it('and one that is over stays as it is', async () => {
+    turn.it('and one that is over stays as it is', async () => {
       const packs = packsOf({ command: ['true'] });
       await packs.run({ slurm: job(7) });
       const journal = readFileSync(packs.journalPath(), 'utf8');
@@ -129,7 +135,7 @@ while n > 2 and ${JSON.stringify(gate)} and not os.path.exists(${JSON.stringify(
       expect(readFileSync(packs.journalPath(), 'utf8')).toBe(journal);
     });
 
-    it('and a worker that the scheduler has forgotten ends when it sees its successor', async () => {
+    turn.it('and a worker that the scheduler has forgotten ends when it sees its successor', async () => {
       const packs = packsOf({ command: bash('sleep 60'), packs: [several(1)], grace: 1 });
       // on another machine, whose processes the successor cannot see
       const first = packs.start({ slurm: { ...job(7), SLURMD_NODENAME: 'n1' } });

@@ -4,7 +4,7 @@ import { appendFileSync, mkdirSync, renameSync, symlinkSync, truncateSync, write
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 
-import { cleanUp, interpreters, makePacks, newFolder, until, whenDone, workerFile } from '../batch.ts';
+import { cleanUp, interpreters, makePacks, newFolder, until, whenDone, workerFile, turnsOf } from '../batch.ts';
 
 afterAll(cleanUp);
 
@@ -19,6 +19,7 @@ interface Line {
 }
 
 describe.concurrent.each(interpreters().map((python) => ({ python })))('following with $python', ({ python }) => {
+  const turn = turnsOf(python);
   const follow = (...folders: string[]) => {
     const follower = spawn(python, ['-I', '-S', workerFile(), '--follow', ...folders], { stdio: 'pipe' });
     let [text, stderr] = ['', ''];
@@ -47,7 +48,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('followin
     expect(await follower.done).toEqual({ code: 0, stderr: '' });
   };
 
-  it('tells what is there and what comes, whole records only', async () => {
+  turn.it('tells what is there and what comes, whole records only', async () => {
     const folder = newFolder();
     const [one, two] = [join(folder, 'r0-000000.jsonl'), join(folder, 'r0-000001.2.jsonl')];
     writeFileSync(one, '{"a": 1}\n{"b": 2}\n{"c":');
@@ -68,7 +69,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('followin
     await leave(follower);
   });
 
-  it('begins where the listener was', async () => {
+  turn.it('begins where the listener was', async () => {
     const folder = newFolder();
     writeFileSync(join(folder, 'r0-000000.jsonl'), 'old\nnew\n');
     writeFileSync(join(folder, 'r0-000001.jsonl'), 'known\n');
@@ -81,7 +82,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('followin
     await leave(follower);
   });
 
-  it('waits for a folder that is not there yet', async () => {
+  turn.it('waits for a folder that is not there yet', async () => {
     const folder = join(newFolder(), 'later');
     const follower = follow(folder);
     follower.say({ offsets: {} });
@@ -93,7 +94,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('followin
     await leave(follower);
   });
 
-  it('hears of more folders and forgets folders, while it runs', async () => {
+  turn.it('hears of more folders and forgets folders, while it runs', async () => {
     const folders = [newFolder(), newFolder()] as const;
     const journals = folders.map((folder) => join(folder, 'r0-000000.jsonl'));
     for (const journal of journals) writeFileSync(journal, 'first\n');
@@ -115,7 +116,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('followin
     await leave(follower);
   });
 
-  it('cuts much into pieces of a megabyte at most, those of a large record one after the other', async () => {
+  turn.it('cuts much into pieces of a megabyte at most, those of a large record one after the other', async () => {
     const folder = newFolder();
     const lines = [...Array.from({ length: 3000 }, (_, n) => `{"n": ${n}, "x": "${'y'.repeat(1000)}"}\n`)];
     const large = `{"large": "${'z'.repeat(3_000_000)}"}\n`;
@@ -132,55 +133,63 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('followin
     await leave(follower);
   });
 
-  it('gives up a record that has no end, and a pipe or a link in the place of a journal, and goes on with others', async () => {
-    const folder = newFolder();
-    writeFileSync(join(folder, 'r0-000000.jsonl'), '{"a": 1}\n');
-    truncateSync(join(folder, 'r0-000000.jsonl'), 10 * 2 ** 30);
-    execFileSync('mkfifo', [join(folder, 'r0-000001.jsonl')]);
-    symlinkSync('/dev/zero', join(folder, 'r0-000002.jsonl'));
-    writeFileSync(join(folder, 'r0-000003.jsonl'), Buffer.from([0x7b, 0xff, 0xfe, 0x80, 0x7d, 0x0a]));
-    const follower = follow();
-    follower.say({ follow: folder, offsets: {}, longest: 4 * 2 ** 20 });
-    await until(() => follower.text('r0-000003.jsonl') !== '' && follower.lines().some(({ broken }) => broken));
-    expect(Buffer.from(follower.text('r0-000003.jsonl'), 'latin1')[1]).toBe(0xff);
-    const { file } = follower.lines().find(({ broken }) => broken)!;
-    expect([file, follower.text(file!)]).toEqual(['r0-000000.jsonl', '{"a": 1}\n']);
-    expect(follower.pieces('r0-000001.jsonl').concat(follower.pieces('r0-000002.jsonl'))).toEqual([]);
-    await leave(follower);
-  });
+  turn.it(
+    'gives up a record that has no end, and a pipe or a link in the place of a journal, and goes on with others',
+    async () => {
+      const folder = newFolder();
+      writeFileSync(join(folder, 'r0-000000.jsonl'), '{"a": 1}\n');
+      truncateSync(join(folder, 'r0-000000.jsonl'), 10 * 2 ** 30);
+      execFileSync('mkfifo', [join(folder, 'r0-000001.jsonl')]);
+      symlinkSync('/dev/zero', join(folder, 'r0-000002.jsonl'));
+      writeFileSync(join(folder, 'r0-000003.jsonl'), Buffer.from([0x7b, 0xff, 0xfe, 0x80, 0x7d, 0x0a]));
+      const follower = follow();
+      follower.say({ follow: folder, offsets: {}, longest: 4 * 2 ** 20 });
+      await until(() => follower.text('r0-000003.jsonl') !== '' && follower.lines().some(({ broken }) => broken));
+      expect(Buffer.from(follower.text('r0-000003.jsonl'), 'latin1')[1]).toBe(0xff);
+      const { file } = follower.lines().find(({ broken }) => broken)!;
+      expect([file, follower.text(file!)]).toEqual(['r0-000000.jsonl', '{"a": 1}\n']);
+      expect(follower.pieces('r0-000001.jsonl').concat(follower.pieces('r0-000002.jsonl'))).toEqual([]);
+      await leave(follower);
+    },
+  );
 
-  it('tells what a worker writes while it writes, with another listener going on where the first left', async () => {
-    const flag = join(newFolder(), 'flag');
-    const wait = `if [ "$(cat "$2")" -gt 9 ]; then until [ -e '${flag}' ]; do sleep 0.02; done; fi`;
-    const command = ['/bin/bash', '-c', `${wait}; echo "hello $2"`, 'task'];
-    const packs = makePacks({ python, command, packs: [Array.from({ length: 20 }, (_, n) => String(n))] });
-    const file = 'r3-000000.jsonl';
-    const first = follow(packs.outputs);
-    first.say({ offsets: {} });
-    const worker = packs.start();
-    await until(() => /"end"/.test(first.text(file)));
-    await leave(first);
-    const second = follow(packs.outputs);
-    second.say({ offsets: { [file]: first.pieces(file).at(-1)!.next } });
-    writeFileSync(flag, '');
-    await worker.done;
-    await until(() => /"finished"/.test(second.text(file)));
-    const records = (first.text(file) + second.text(file)).trim().split('\n');
-    expect(records.map((line) => JSON.parse(line) as object)).toEqual(packs.records());
-    await leave(second);
-  });
+  turn.it(
+    'tells what a worker writes while it writes, with another listener going on where the first left',
+    async () => {
+      const flag = join(newFolder(), 'flag');
+      const wait = `if [ "$(cat "$2")" -gt 9 ]; then until [ -e '${flag}' ]; do sleep 0.02; done; fi`;
+      const command = ['/bin/bash', '-c', `${wait}; echo "hello $2"`, 'task'];
+      const packs = makePacks({ python, command, packs: [Array.from({ length: 20 }, (_, n) => String(n))] });
+      const file = 'r3-000000.jsonl';
+      const first = follow(packs.outputs);
+      first.say({ offsets: {} });
+      const worker = packs.start();
+      await until(() => /"end"/.test(first.text(file)));
+      await leave(first);
+      const second = follow(packs.outputs);
+      second.say({ offsets: { [file]: first.pieces(file).at(-1)!.next } });
+      writeFileSync(flag, '');
+      await worker.done;
+      await until(() => /"finished"/.test(second.text(file)));
+      const records = (first.text(file) + second.text(file)).trim().split('\n');
+      expect(records.map((line) => JSON.parse(line) as object)).toEqual(packs.records());
+      await leave(second);
+    },
+  );
 
-  it.each([
-    ['standard input is closed, before anything was said', (follower: Follower) => follower.process.stdin.end()],
-    [
-      'nobody reads any more',
-      (follower: Follower, journal: string) => {
-        follower.say({ offsets: {} });
-        follower.process.stdout.destroy();
-        writeFileSync(journal, 'news\n');
-      },
-    ],
-  ])('ends when %s', async (_, end) => {
+  it.each(
+    turn.of([
+      ['standard input is closed, before anything was said', (follower: Follower) => follower.process.stdin.end()],
+      [
+        'nobody reads any more',
+        (follower: Follower, journal: string) => {
+          follower.say({ offsets: {} });
+          follower.process.stdout.destroy();
+          writeFileSync(journal, 'news\n');
+        },
+      ],
+    ]),
+  )('ends when %s', async (_, end) => {
     const folder = newFolder();
     const follower = follow(folder);
     end(follower, join(folder, 'r0-000000.jsonl'));

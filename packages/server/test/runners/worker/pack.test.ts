@@ -20,6 +20,7 @@ import {
   workerFile,
   type PackOptions,
   type Packs,
+  turnsOf,
 } from '../batch.ts';
 
 afterAll(cleanUp);
@@ -31,6 +32,7 @@ const cpusHere = Number(execFileSync('nproc').toString());
 const MEGABYTE = 2 ** 20;
 
 describe.concurrent.each(interpreters().map((python) => ({ python })))('a pack with $python', ({ python }) => {
+  const turn = turnsOf(python, 1);
   const packsOf = (options: PackOptions) => makePacks({ python, ...options });
   /** Runs functions of the worker itself. */
   const inWorker = async (code: string) => {
@@ -44,7 +46,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('a pack w
     return stdout;
   };
 
-  it('has its units of the round, and tells everything in one journal', async () => {
+  turn.it('has its units of the round, and tells everything in one journal', async () => {
     const command = bash('echo "hello $2"; cat "$2" > "$4"; pwd');
     const packs = packsOf({ command, packs: [['0', '1'], ['2', '3'], ['4']], memory: 5000 * MEGABYTE });
     const slurm = { SLURM_JOB_ID: 12, SLURM_ARRAY_JOB_ID: 10, SLURMD_NODENAME: 'n7' };
@@ -83,44 +85,49 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('a pack w
     expect(readdirSync(packs.outputs).toSorted()).toEqual(['r3-000001.claim', 'r3-000001.jsonl']);
   });
 
-  it('needs no scheduler', async () => {
+  turn.it('needs no scheduler', async () => {
     const { records } = await packsOf({ command: ['true'] }).run();
     expect(records[0]).toMatchObject({ scheduler_job_id: null, array_job: null, restart: 0 });
     expect(records.at(-1)).toMatchObject({ finished: true });
   });
 
-  it('runs as many units at a time as it has slots, warm ones too, and gives each its number of CPUs', async () => {
-    const script = makeScript('import os, time\nprint(os.environ["SLURM_CPUS_PER_TASK"])\ntime.sleep(0.2)\n');
-    const options = { packs: [several(7)], parallel: 3, cpus: 4, warm: true };
-    const packs = packsOf({ command: [python, script], ...options });
-    const { records, ends, stderr } = await packs.run({ slurm: { SLURM_CPUS_PER_TASK: 12 } });
-    expect(ends.map((end) => end.log)).toEqual(several(7, '4\n'));
-    let [now, most] = [0, 0];
-    for (const record of records) {
-      if ('start' in record) most = Math.max(most, (now += 1));
-      if ('end' in record) now -= 1;
-    }
-    expect([now, most]).toEqual([0, 3]);
-    expect(stderr).toBe('');
-    // what the imports printed is of no use any more
-    expect(readdirSync(packs.outputs).toSorted()).toEqual(['r3-000000.claim', 'r3-000000.jsonl']);
-  });
+  turn.it(
+    'runs as many units at a time as it has slots, warm ones too, and gives each its number of CPUs',
+    async () => {
+      const script = makeScript('import os, time\nprint(os.environ["SLURM_CPUS_PER_TASK"])\ntime.sleep(0.2)\n');
+      const options = { packs: [several(7)], parallel: 3, cpus: 4, warm: true };
+      const packs = packsOf({ command: [python, script], ...options });
+      const { records, ends, stderr } = await packs.run({ slurm: { SLURM_CPUS_PER_TASK: 12 } });
+      expect(ends.map((end) => end.log)).toEqual(several(7, '4\n'));
+      let [now, most] = [0, 0];
+      for (const record of records) {
+        if ('start' in record) most = Math.max(most, (now += 1));
+        if ('end' in record) now -= 1;
+      }
+      expect([now, most]).toEqual([0, 3]);
+      expect(stderr).toBe('');
+      // what the imports printed is of no use any more
+      expect(readdirSync(packs.outputs).toSorted()).toEqual(['r3-000000.claim', 'r3-000000.jsonl']);
+    },
+  );
 
   describe('carries the log of a unit', () => {
-    it.each([
-      ['as text', `printf 'é\\n'`, 100, { log: 'é\n', log_bytes: 3 }],
-      ['that is empty', 'true', 100, { log: '', log_bytes: 0 }],
-      ['that is just not too long', 'printf 12345', 5, { log: '12345', log_bytes: 5 }],
-      ['in base64 when it is not UTF-8', `printf 'a\\xff'`, 100, { log64: 'Yf8=', log_bytes: 2 }],
-      ['with NUL', `printf 'a\\0b'`, 100, { log: 'a\0b' }],
-      ['of a failure, and its end', 'printf no; exit 3', 100, { log: 'no', tail: 'no', exit_code: 3 }],
-    ])('%s', async (_, script, largest_log, expected) => {
+    it.each(
+      turn.of([
+        ['as text', `printf 'é\\n'`, 100, { log: 'é\n', log_bytes: 3 }],
+        ['that is empty', 'true', 100, { log: '', log_bytes: 0 }],
+        ['that is just not too long', 'printf 12345', 5, { log: '12345', log_bytes: 5 }],
+        ['in base64 when it is not UTF-8', `printf 'a\\xff'`, 100, { log64: 'Yf8=', log_bytes: 2 }],
+        ['with NUL', `printf 'a\\0b'`, 100, { log: 'a\0b' }],
+        ['of a failure, and its end', 'printf no; exit 3', 100, { log: 'no', tail: 'no', exit_code: 3 }],
+      ]),
+    )('%s', async (_, script, largest_log, expected) => {
       const { ends } = await packsOf({ command: bash(script), largest_log }).run();
       expect(ends[0]).toMatchObject(expected);
       expect('log' in ends[0]! && 'log64' in ends[0]).toBe(false);
     });
 
-    it('not when it is too long, but says how long', async () => {
+    turn.it('not when it is too long, but says how long', async () => {
       const { ends } = await packsOf({ command: bash('printf "Warning 6"'), largest_log: 8 }).run();
       expect(ends[0]).toMatchObject({ log_bytes: 9, num_warnings: 1 });
       expect(Object.keys(ends[0]!)).not.toContain('log');
@@ -128,7 +135,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('a pack w
     });
   });
 
-  it('tells in the end what the files behind its own streams hold, of a long one the last 256 kB', async () => {
+  turn.it('tells in the end what the files behind its own streams hold, of a long one the last 256 kB', async () => {
     const packs = packsOf({ command: ['true'] });
     const root = dirname(packs.outputs);
     writeFileSync(join(root, 'slurm-0.out'), 'Host: n1\n');
@@ -138,7 +145,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('a pack w
     expect(last.err).toBe('é'.repeat(128 * 1024));
   });
 
-  it('on several nodes is shared out between their workers', async () => {
+  turn.it('on several nodes is shared out between their workers', async () => {
     const packs = packsOf({ command: bash('cat "$2" > "$4"'), packs: [['x'], ['a', 'b', 'c', 'd', 'e']] });
     const nodes = [0, 1, 2].map((node) =>
       packs.run({ pack: 1, nodes: true, slurm: { SLURM_PROCID: node, SLURM_NTASKS: 3 } }),
@@ -185,12 +192,14 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('a pack w
     /** Everything below a process. */
     const below = (pid: number): number[] => childrenOf(pid).flatMap((child) => [child, ...below(child)]);
 
-    it.each([
-      ['plain units, which hear it first', false, true],
-      ['plain units, which hear it last', false, false],
-      ['warm units, which hear it first', true, true],
-      ['warm units, which hear it last', true, false],
-    ])('%s', async (_, warm, unitsFirst) => {
+    it.each(
+      turn.of([
+        ['plain units, which hear it first', false, true],
+        ['plain units, which hear it last', false, false],
+        ['warm units, which hear it first', true, true],
+        ['warm units, which hear it last', true, false],
+      ]),
+    )('%s', async (_, warm, unitsFirst) => {
       const packs = sleepers(warm);
       const { process: worker, done } = packs.start();
       const units = await allRunning(packs, 2);
@@ -208,7 +217,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('a pack w
       expect(packs.records().at(-1)).toEqual({ finished: true, stopped: true, out: '', err: '' });
     });
 
-    it('by the process group, as a shell hands it on', async () => {
+    turn.it('by the process group, as a shell hands it on', async () => {
       const packs = sleepers(false);
       const { process: worker, done } = packs.start();
       await allRunning(packs, 2);
@@ -220,7 +229,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('a pack w
       ]);
     });
 
-    it('and is over soon after its grace, whatever its units do', async () => {
+    turn.it('and is over soon after its grace, whatever its units do', async () => {
       const packs = sleepers(false, 'signal.signal(signal.SIGTERM, signal.SIG_IGN)\nos.fork()');
       const { process: worker, done } = packs.start();
       await allRunning(packs, 2);
@@ -240,7 +249,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('a pack w
       expect(packs.records().at(-1)).toMatchObject({ finished: true, stopped: true });
     });
 
-    it('but a unit that alone was ended so is a failure of its own', async () => {
+    turn.it('but a unit that alone was ended so is a failure of its own', async () => {
       const { ends, records } = await packsOf({ command: bash('kill -TERM $$'), packs: [several(2)] }).run();
       expect(ends.map((end) => [end.stopped, end.signal])).toEqual([
         [false, 15],
@@ -249,7 +258,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('a pack w
       expect(records.at(-1)).toMatchObject({ finished: true, stopped: false });
     });
 
-    it('while it imports', async () => {
+    turn.it('while it imports', async () => {
       const script = makeScript('import slow\n', { slow: 'import time\ntime.sleep(60)\n' });
       const packs = packsOf({ command: [python, script], packs: [several(2)], warm: true, grace: 1 });
       const { process: worker, done } = packs.start();
@@ -273,33 +282,32 @@ held = b'x' * (megabytes * 2 ** 20)
 print('holds', flush=True)
 while not os.path.exists(flag): time.sleep(0.02)
 `;
-    it.each([
-      ['plain', false, false],
-      ['warm', true, false],
-      ['that holds it in another process', false, true],
-    ])(
-      'and a unit that takes too much of it is killed for that, its neighbours are not: %s',
-      async (_, warm, child) => {
-        const flag = join(newFolder(), 'flag');
-        const args = [20, 190, 20].map((size) => JSON.stringify([size, child, flag]));
-        const command = [python, makeScript(HOLD)];
-        const packs = packsOf({ command, packs: [args], parallel: 3, memory: 80 * MEGABYTE, warm });
-        const { done } = packs.start();
-        await until(() => packs.ends().length > 0);
-        expect(packs.ends()).toMatchObject([
-          { end: 1, out_of_memory: true, signal: 9, memory_limit_bytes: 80 * MEGABYTE },
-        ]);
-        writeFileSync(flag, '');
-        await done;
-        expect(packs.ends().map((end) => [end.exit_code, end.out_of_memory])).toEqual([
-          [0, false],
-          [null, true],
-          [0, false],
-        ]);
-      },
-    );
+    it.each(
+      turn.of([
+        ['plain', false, false],
+        ['warm', true, false],
+        ['that holds it in another process', false, true],
+      ]),
+    )('and a unit that takes too much of it is killed for that, its neighbours are not: %s', async (_, warm, child) => {
+      const flag = join(newFolder(), 'flag');
+      const args = [20, 190, 20].map((size) => JSON.stringify([size, child, flag]));
+      const command = [python, makeScript(HOLD)];
+      const packs = packsOf({ command, packs: [args], parallel: 3, memory: 80 * MEGABYTE, warm });
+      const { done } = packs.start();
+      await until(() => packs.ends().length > 0);
+      expect(packs.ends()).toMatchObject([
+        { end: 1, out_of_memory: true, signal: 9, memory_limit_bytes: 80 * MEGABYTE },
+      ]);
+      writeFileSync(flag, '');
+      await done;
+      expect(packs.ends().map((end) => [end.exit_code, end.out_of_memory])).toEqual([
+        [0, false],
+        [null, true],
+        [0, false],
+      ]);
+    });
 
-    it('and may take what the others leave', async () => {
+    turn.it('and may take what the others leave', async () => {
       const flag = join(newFolder(), 'flag');
       const args = [10, 120].map((size) => JSON.stringify([size, false, flag]));
       const command = [python, makeScript(HOLD)];
@@ -315,7 +323,7 @@ while not os.path.exists(flag): time.sleep(0.02)
       expect(packs.ends().map((end) => end.exit_code)).toEqual([0, 0]);
     });
 
-    it('and what warm units share counts once', async () => {
+    turn.it('and what warm units share counts once', async () => {
       const flag = join(newFolder(), 'flag');
       const script = makeScript(`import big\n${HOLD}`, { big: 'data = b"x" * (60 * 2 ** 20)\n' });
       const args = several(4, JSON.stringify([1, false, flag]));
@@ -342,7 +350,7 @@ while not os.path.exists(flag): time.sleep(0.02)
       expect(packs.ends().map((end) => end.exit_code)).toEqual([0, 0, 0, 0]);
     });
 
-    it.runIf(isRoot && existsSync('/sys/fs/cgroup/memory/memory.limit_in_bytes'))(
+    turn.it.runIf(isRoot && existsSync('/sys/fs/cgroup/memory/memory.limit_in_bytes'))(
       'and what the kernel kills in the group of the job is told as lack of memory',
       async () => {
         const job = `/sys/fs/cgroup/memory/${basename(newFolder())}/job_7`;
@@ -366,7 +374,7 @@ while not os.path.exists(flag): time.sleep(0.02)
       },
     );
 
-    it('and the counters of the step and of the job are looked at, not those of others', async () => {
+    turn.it('and the counters of the step and of the job are looked at, not those of others', async () => {
       const files = async (folder: string) => {
         const said = await inWorker(
           `from worker.memory import with_job_above\nprint(*with_job_above(${JSON.stringify(folder)}, 'f'))`,
@@ -390,10 +398,12 @@ while not os.path.exists(flag): time.sleep(0.02)
     const LOOK = 'import os, time\ntime.sleep(0.2)\nprint(*sorted(os.sched_getaffinity(0)))\n';
     const all = execFileSync('python3', ['-c', 'import os; print(*sorted(os.sched_getaffinity(0)))']).toString();
 
-    it.runIf(cpusHere === 2).each([
-      ['plain', false],
-      ['warm', true],
-    ])('which are given back and used again: %s', async (_, warm) => {
+    it.runIf(cpusHere === 2).each(
+      turn.of([
+        ['plain', false],
+        ['warm', true],
+      ]),
+    )('which are given back and used again: %s', async (_, warm) => {
       const packs = packsOf({ command: [python, makeScript(LOOK)], packs: [several(6)], parallel: 2, cpus: 1, warm });
       const { ends, stderr } = await packs.run({ slurm: { SLURM_CPUS_ON_NODE: 2 } });
       expect(stderr).toBe('');
@@ -404,7 +414,7 @@ while not os.path.exists(flag): time.sleep(0.02)
       ]);
     });
 
-    it.runIf(cpusHere === 2)('and imports with as many, since libraries count them only once', async () => {
+    turn.it.runIf(cpusHere === 2)('and imports with as many, since libraries count them only once', async () => {
       const script = makeScript('import counts\nprint(counts.n)\n', {
         counts: 'import os\nn = len(os.sched_getaffinity(0))\n',
       });
@@ -413,18 +423,20 @@ while not os.path.exists(flag): time.sleep(0.02)
       expect(ends.map((end) => end.log)).toEqual(['1\n', '1\n']);
     });
 
-    it.runIf(cpusHere > 1).each([
-      ['the scheduler does not keep jobs to their CPUs', { SLURM_CPUS_ON_NODE: cpusHere - 1 }, 1, cpusHere - 1],
-      ['its job has fewer than its units want', { SLURM_CPUS_ON_NODE: cpusHere }, 2, cpusHere],
-      ['nobody says how many its job has', {}, 1, cpusHere - 1],
-    ])('but none when %s', async (_, slurm, cpus, parallel) => {
+    it.runIf(cpusHere > 1).each(
+      turn.of([
+        ['the scheduler does not keep jobs to their CPUs', { SLURM_CPUS_ON_NODE: cpusHere - 1 }, 1, cpusHere - 1],
+        ['its job has fewer than its units want', { SLURM_CPUS_ON_NODE: cpusHere }, 2, cpusHere],
+        ['nobody says how many its job has', {}, 1, cpusHere - 1],
+      ]),
+    )('but none when %s', async (_, slurm, cpus, parallel) => {
       const packs = packsOf({ command: [python, makeScript(LOOK)], packs: [several(2)], parallel, cpus });
       const { ends } = await packs.run({ slurm });
       expect(ends.map((end) => end.log)).toEqual([all, all]);
     });
   });
 
-  it('writes again what a file server took and then dropped', async () => {
+  turn.it('writes again what a file server took and then dropped', async () => {
     const path = join(newFolder(), 'journal');
     writeFileSync(path, '{"before": 1}\n');
     await inWorker(`
@@ -450,7 +462,7 @@ assert len(calls) == 3
     expect(readFileSync(path, 'utf8')).toBe('{"before": 1}\n{"n": 0}\n{"n": 1}\n{"n": 2}\n');
   });
 
-  it('waits for files that a file server does not show yet', async () => {
+  turn.it('waits for files that a file server does not show yet', async () => {
     const packs = packsOf({ command: ['true'] });
     const rules = join(dirname(packs.outputs), 'inputs', 'round-3.json');
     const text = readFileSync(rules, 'utf8');

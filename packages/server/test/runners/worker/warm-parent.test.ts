@@ -5,7 +5,6 @@ import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 
 import {
-  byTurns,
   cleanUp,
   interpreters,
   isAlive,
@@ -17,6 +16,7 @@ import {
   until,
   type Batch,
   type Options,
+  turnsOf,
 } from '../batch.ts';
 import { makeWarmParent, PLAIN } from '../warm-parent.ts';
 import { MODULES, SCRIPTS, traces } from './scripts.ts';
@@ -36,6 +36,7 @@ const below = (pid: number): number[] => childrenOf(pid).flatMap((child) => [chi
 const isRoot = process.getuid?.() === 0;
 
 describe.concurrent.each(interpreters().map((python) => ({ python })))('the warm parent with $python', ({ python }) => {
+  const turn = turnsOf(python, 1);
   const parentOf = (options: Omit<Parameters<typeof makeWarmParent>[0], 'python'> = {}) =>
     makeWarmParent({ python, ...options });
   const batchIn = (parent: { folder: string }, script: string, options: Partial<Options> = {}) =>
@@ -45,7 +46,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the warm
   const OWN = 'leaves a file open that a module opened';
 
   // with the other interpreter than in batches of their own
-  it.each(byTurns(SCRIPTS, python, 1))(
+  it.each(turn.of(SCRIPTS))(
     'serves a script that %s, and it does what it does in a plain run',
     async (name, text, expected) => {
       const script = makeScript(text, MODULES);
@@ -84,7 +85,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the warm
     },
   );
 
-  it('imports once for all batches, ahead of the first, and also for one unit alone', async () => {
+  turn.it('imports once for all batches, ahead of the first, and also for one unit alone', async () => {
     const counter = join(newFolder(), 'imports');
     const script = makeScript('import costly\nprint("here")\n', { costly: counting(counter) });
     const parent = parentOf({ scripts: [script] });
@@ -111,7 +112,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the warm
       return { folder, paths, environment: { PYTHONPATH: folder } };
     }
 
-    it('imports once what all of them import, and nothing that only others import', async () => {
+    turn.it('imports once what all of them import, and nothing that only others import', async () => {
       const counts = newFolder();
       const counter = (name: string) => join(counts, name);
       const see = 'import sys\nprint(sorted({"common", "only_a", "only_b"} & set(sys.modules)))\n';
@@ -139,10 +140,16 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the warm
       expect(['common', 'a', 'b'].map((name) => timesOf(counter(name)))).toEqual([1, 1, 1]);
     });
 
-    it.each([
-      ['print', 'print("common is here")\n', 'common is here\nown\n'],
-      ['leave a thread', 'import threading, time\nthreading.Thread(target=time.sleep, args=(0.2,)).start()\n', 'own\n'],
-    ])('gives each of them imports of its own where those they share %s', async (_, text, log) => {
+    it.each(
+      turn.of([
+        ['print', 'print("common is here")\n', 'common is here\nown\n'],
+        [
+          'leave a thread',
+          'import threading, time\nthreading.Thread(target=time.sleep, args=(0.2,)).start()\n',
+          'own\n',
+        ],
+      ]),
+    )('gives each of them imports of its own where those they share %s', async (_, text, log) => {
       const { paths, environment } = installed(
         { common: text },
         { a: 'import common\nprint("own")\n', b: 'import common\nprint("own")\n' },
@@ -156,7 +163,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the warm
       }
     });
 
-    it('does not share what comes after a change of the environment', async () => {
+    turn.it('does not share what comes after a change of the environment', async () => {
       const { paths, environment } = installed(
         { common: 'import os\nseen = os.environ.get("SEEN")\n' },
         {
@@ -176,7 +183,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the warm
       expect(words).toEqual(['a\n', 'None\n', 'None\n']);
     });
 
-    it('does not take a shared module for one that lies beside a script', async () => {
+    turn.it('does not take a shared module for one that lies beside a script', async () => {
       const { paths, environment } = installed(
         { common: 'import helper\n', helper: 'name = "installed"\n' },
         { a: 'import common, helper\nprint(helper.name)\n', b: 'import common, helper\nprint(helper.name)\n' },
@@ -193,7 +200,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the warm
       expect(words).toEqual(['installed\n', 'beside\n']);
     });
 
-    it('runs those cold whose imports cannot be copied, and the others warm', async () => {
+    turn.it('runs those cold whose imports cannot be copied, and the others warm', async () => {
       const counter = join(newFolder(), 'good');
       const { paths, environment } = installed(
         {
@@ -241,7 +248,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the warm
     });
   });
 
-  it('lets nothing that a unit changes reach another unit, batch or job', async () => {
+  turn.it('lets nothing that a unit changes reach another unit, batch or job', async () => {
     const script = makeScript(
       `import os, random, signal, sys, warnings, state
 print(state.value, os.environ.get('CHANGED'), os.getcwd(), signal.getsignal(signal.SIGUSR1), warnings.filters[:1] == ['x'],
@@ -273,7 +280,7 @@ os.kill(os.getpid(), signal.SIGKILL) if state.value < 0 else None
     }
   });
 
-  it('gives each unit random numbers of its own, over all batches', async () => {
+  turn.it('gives each unit random numbers of its own, over all batches', async () => {
     const script = makeScript('import random, uuid\nprint(random.random(), uuid.uuid4())\n');
     const parent = parentOf();
     await parent.start();
@@ -286,7 +293,7 @@ os.kill(os.getpid(), signal.SIGKILL) if state.value < 0 else None
     expect(new Set(words).size).toBe(12);
   });
 
-  it('is not used by a batch with another environment or other limits', async () => {
+  turn.it('is not used by a batch with another environment or other limits', async () => {
     const counter = join(newFolder(), 'imports');
     const script = makeScript('import os, costly\nprint(os.environ.get("X"))\n', { costly: counting(counter) });
     const parent = parentOf({ scripts: [script] });
@@ -303,10 +310,12 @@ os.kill(os.getpid(), signal.SIGKILL) if state.value < 0 else None
     expect(timesOf(counter)).toBe(3);
   });
 
-  it.each([
-    ['a module', (script: string) => join(dirname(script), 'costly.py')],
-    ['the script', (script: string) => script],
-  ])('imports again when %s has changed', async (_, fileOf) => {
+  it.each(
+    turn.of([
+      ['a module', (script: string) => join(dirname(script), 'costly.py')],
+      ['the script', (script: string) => script],
+    ]),
+  )('imports again when %s has changed', async (_, fileOf) => {
     const counter = join(newFolder(), 'imports');
     const script = makeScript('import costly\nprint("one")\n', { costly: counting(counter) });
     const past = new Date(Date.now() - 60_000);
@@ -323,35 +332,38 @@ os.kill(os.getpid(), signal.SIGKILL) if state.value < 0 else None
     expect(timesOf(counter)).toBeGreaterThan(1);
   });
 
-  it('imports again when a module appears that a plain run would find first, and not for other files', async () => {
-    const folder = newFolder();
-    writeFileSync(join(folder, 'library.py'), 'name = "installed"\n');
-    const script = makeScript('import library\nprint(library.name)\n');
-    const environment = { PYTHONPATH: folder };
-    const parent = parentOf({ scripts: [script], environment });
-    await parent.start();
-    await parent.settled(script);
-    const pid = parent.state()!.pid;
-    writeFileSync(join(dirname(script), 'notes.txt'), '');
-    const [first, second] = [batchIn(parent, script, { environment }), batchIn(parent, script, { environment })];
-    await first.run(PLAIN);
-    expect(parent.state()?.pid).toBe(pid);
-    writeFileSync(join(dirname(script), 'library.py'), 'name = "beside"\n');
-    utimesSync(join(dirname(script), 'library.py'), 1, 1);
-    await second.run(PLAIN);
-    expect([first.log(0).toString(), second.log(0).toString()]).toEqual(['installed\n', 'beside\n']);
-  });
+  turn.it(
+    'imports again when a module appears that a plain run would find first, and not for other files',
+    async () => {
+      const folder = newFolder();
+      writeFileSync(join(folder, 'library.py'), 'name = "installed"\n');
+      const script = makeScript('import library\nprint(library.name)\n');
+      const environment = { PYTHONPATH: folder };
+      const parent = parentOf({ scripts: [script], environment });
+      await parent.start();
+      await parent.settled(script);
+      const pid = parent.state()!.pid;
+      writeFileSync(join(dirname(script), 'notes.txt'), '');
+      const [first, second] = [batchIn(parent, script, { environment }), batchIn(parent, script, { environment })];
+      await first.run(PLAIN);
+      expect(parent.state()?.pid).toBe(pid);
+      writeFileSync(join(dirname(script), 'library.py'), 'name = "beside"\n');
+      utimesSync(join(dirname(script), 'library.py'), 1, 1);
+      await second.run(PLAIN);
+      expect([first.log(0).toString(), second.log(0).toString()]).toEqual(['installed\n', 'beside\n']);
+    },
+  );
 
   describe('ends', () => {
     const script = () => makeScript('import os\n');
 
-    it('when nobody used it for a while', async () => {
+    turn.it('when nobody used it for a while', async () => {
       const parent = parentOf({ idle_seconds: 1 });
       const { done } = await parent.start();
       expect(await done).toEqual({ code: 0, stderr: '' });
     });
 
-    it('when no service renews its lease, but not before the batches that run in it are over', async () => {
+    turn.it('when no service renews its lease, but not before the batches that run in it are over', async () => {
       const parent = parentOf();
       const { done, process: warm } = await parent.start();
       const batch = batchIn(parent, makeScript('import time\ntime.sleep(4)\nprint("done")\n'));
@@ -364,14 +376,14 @@ os.kill(os.getpid(), signal.SIGKILL) if state.value < 0 else None
       expect(isAlive(warm.pid!)).toBe(false);
     });
 
-    it('when its folder is gone', async () => {
+    turn.it('when its folder is gone', async () => {
       const parent = parentOf({ scripts: [script()] });
       const { done } = await parent.start();
       rmSync(parent.folder, { recursive: true, maxRetries: 10 });
       expect((await done).code).toBe(0);
     });
 
-    it('when files of the environment change, with all its processes', async () => {
+    turn.it('when files of the environment change, with all its processes', async () => {
       const path = script();
       const parent = parentOf({ scripts: [path] });
       const { done, process: warm } = await parent.start();
@@ -383,14 +395,14 @@ os.kill(os.getpid(), signal.SIGKILL) if state.value < 0 else None
       await until(() => !processes.some(isAlive));
     });
 
-    it('when its socket is gone, so that nobody could reach it', async () => {
+    turn.it('when its socket is gone, so that nobody could reach it', async () => {
       const parent = parentOf();
       const { done } = await parent.start();
       rmSync(join(parent.folder, 'socket'));
       expect(await done).toEqual({ code: 0, stderr: '' });
     });
 
-    it('when it is told to, and a second one in the same folder does not begin', async () => {
+    turn.it('when it is told to, and a second one in the same folder does not begin', async () => {
       const parent = parentOf();
       const first = await parent.start();
       const second = await parent.start();
@@ -403,11 +415,13 @@ os.kill(os.getpid(), signal.SIGKILL) if state.value < 0 else None
   describe('and what is killed', () => {
     const SLOW = 'import time\ntime.sleep(2)\n';
 
-    it.each([
-      ['the process that imports', (pid: number) => below(pid).at(-1)!],
-      ['the root of its tree', (pid: number) => childrenOf(pid)[0]!],
-      ['the warm parent itself', (pid: number) => pid],
-    ])('while it imports: %s', async (_, victim) => {
+    it.each(
+      turn.of([
+        ['the process that imports', (pid: number) => below(pid).at(-1)!],
+        ['the root of its tree', (pid: number) => childrenOf(pid)[0]!],
+        ['the warm parent itself', (pid: number) => pid],
+      ]),
+    )('while it imports: %s', async (_, victim) => {
       const script = makeScript('import slow\nprint("here")\n', { slow: SLOW });
       const parent = parentOf();
       const { process: warm } = await parent.start();
@@ -430,7 +444,7 @@ json.dump(n, open(sys.argv[4], 'w'))
 sys.exit(3 if n == 1 else 0)
 `;
 
-    it('by a unit: its parent, and running units keep their outcome', async () => {
+    turn.it('by a unit: its parent, and running units keep their outcome', async () => {
       const script = makeScript(UNIT.replace('VICTIM', 'os.kill(os.getppid(), signal.SIGKILL)'));
       const parent = parentOf();
       await parent.start();
@@ -446,7 +460,7 @@ sys.exit(3 if n == 1 else 0)
       expect(ends[0]!.peak_memory_bytes).toBeGreaterThan(0);
     });
 
-    it('by a unit: the warm parent and all its tree, and the batch goes on', async () => {
+    turn.it('by a unit: the warm parent and all its tree, and the batch goes on', async () => {
       const script = makeScript(UNIT.replace('VICTIM', 'import victims; victims.kill()'), {
         victims: `import os, signal
 def parent(pid): return int(open('/proc/%d/stat' % pid).read().rpartition(')')[2].split()[1])
@@ -475,7 +489,7 @@ def kill():
       expect(after.log(0).toString()).toBe('cold\n');
     });
 
-    it('is the worker: the next one tells what was lost and ends its processes', async () => {
+    turn.it('is the worker: the next one tells what was lost and ends its processes', async () => {
       const pids = join(newFolder(), 'pids');
       const script = makeScript(
         `import os, subprocess, time, json, sys
@@ -506,7 +520,7 @@ if json.load(open(sys.argv[2])) < 2:
     });
   });
 
-  it('has units stopped with all that they began', async () => {
+  turn.it('has units stopped with all that they began', async () => {
     const pids = join(newFolder(), 'pids');
     const script = makeScript(
       `import os, subprocess, time
@@ -533,7 +547,7 @@ time.sleep(60)
     ]);
   });
 
-  it('has processes ended that units leave behind, with the batch', async () => {
+  turn.it('has processes ended that units leave behind, with the batch', async () => {
     const pids = join(newFolder(), 'pids');
     const script = makeScript(
       `import subprocess
@@ -549,7 +563,7 @@ open(${quoted(pids)}, 'a').write('%d\\n' % child.pid)
     expect(left.filter(isAlive)).toEqual([]);
   });
 
-  it('is stopped while it imports for a batch', async () => {
+  turn.it('is stopped while it imports for a batch', async () => {
     const script = makeScript('import slow\n', { slow: 'import time\ntime.sleep(60)\n' });
     const parent = parentOf();
     const { process: warm } = await parent.start();
@@ -567,13 +581,15 @@ open(${quoted(pids)}, 'a').write('%d\\n' % child.pid)
     ]);
   });
 
-  it.each([
-    ['nonsense', 'nonsense', 'nonsense'],
-    ['nothing', '', ''],
-    ['numbers that are none', 'exit\\0x\\0y\\0z\\0', 'ready\\0x\\0y\\0z'],
-    ['that it is every process', 'exit\\x001\\x000\\x000\\x000', 'ready\\x00-1\\x000\\x001'],
-    ['that units ended which nobody ordered', 'exit', 'end\\x007\\x000\\x000\\x000'],
-  ])('is replaced by a unit with something that says %s, and batches run all the same', async (_, news, word) => {
+  it.each(
+    turn.of([
+      ['nonsense', 'nonsense', 'nonsense'],
+      ['nothing', '', ''],
+      ['numbers that are none', 'exit\\0x\\0y\\0z\\0', 'ready\\0x\\0y\\0z'],
+      ['that it is every process', 'exit\\x001\\x000\\x000\\x000', 'ready\\x00-1\\x000\\x001'],
+      ['that units ended which nobody ordered', 'exit', 'end\\x007\\x000\\x000\\x000'],
+    ]),
+  )('is replaced by a unit with something that says %s, and batches run all the same', async (_, news, word) => {
     const { folder } = parentOf();
     const strange = `import socket, sys
 listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -597,7 +613,7 @@ other.send(b'${word}')
     expect(logs(batch, 2)).toEqual(['here\n', 'here\n']);
   });
 
-  it('does not begin in a folder that others can enter, and a worker does not ask in one', async () => {
+  turn.it('does not begin in a folder that others can enter, and a worker does not ask in one', async () => {
     const script = makeScript('print("here")\n');
     const parent = parentOf();
     chmodSync(parent.folder, 0o755);
@@ -610,7 +626,7 @@ other.send(b'${word}')
     expect(batch.log(0).toString()).toBe('here\n');
   });
 
-  it.runIf(isRoot)('is not reached by another account', async () => {
+  turn.it.runIf(isRoot)('is not reached by another account', async () => {
     const parent = parentOf();
     await parent.start();
     const socket = join(parent.folder, 'socket');
