@@ -177,6 +177,18 @@ export async function serve(database: OpenDatabase, options: ServiceOptions = {}
   return { app, log, url: await app.listen({ host: '127.0.0.1', port: 0 }) };
 }
 
+const GRACE_MS = 5000;
+
+/**
+ * As the process ends: it does not wait for ever. Of a thousand who leave a download at once, some are noticed late: what is lost
+ * on the way to them is sent again after ever longer pauses, and only the answer to that tells that they are gone.
+ */
+async function closeAfterGrace(app: FastifyInstance): Promise<void> {
+  const late = setTimeout(() => app.server.closeAllConnections(), GRACE_MS);
+  await app.close();
+  clearTimeout(late);
+}
+
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {
   const given: Record<string, string> = { ...DEFAULTS, ...options.settings };
   const database = await freshDatabase();
@@ -186,7 +198,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   await createAdministrator(database.db, by, { ...ADMIN, projectDir: '/projects/admin' }, defaultGroup);
   const { app, log, url } = await serve(database, options);
   atFileEnd(async () => {
-    await app.close();
+    await closeAfterGrace(app);
     await database.drop();
   });
   const anyone = clientOf(url);
