@@ -1,7 +1,6 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
-import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 import { operations } from './packages/web/operations-plugin.ts';
 import { LAUNCH } from './tests/support/browser.ts';
@@ -41,19 +40,9 @@ const serverOn = (database: 'embedded' | 'given') => ({
   },
 });
 
-/** What waits a lot comes first, beside the tests of the cluster, which wait too; what keeps the cores busy has them then. */
-class WaitingFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    const of = (name: string) => sorted.filter(({ project }) => project.name === name);
-    return [...new Set([...of('whole'), ...of('site'), ...sorted])];
-  }
-}
-
 export default defineConfig({
   test: {
     maxWorkers: 2,
-    sequence: { sequencer: WaitingFirst },
     reporters: ['default', './scripts/plain-reporter.ts'],
     projects: [
       // rules without state: nothing to keep apart
