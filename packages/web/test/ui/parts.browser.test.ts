@@ -71,6 +71,19 @@ describe('a menu', () => {
     await expect.element(button).toHaveFocus();
     await expect.element(button).toHaveAttribute('aria-expanded', 'false');
   });
+
+  it('stays open when what has the focus is no longer offered, and closes when the focus goes elsewhere', async () => {
+    const children = snippet('<div><button class="item">One</button><button class="item">Two</button></div>');
+    const screen = await render(Menu, { label: 'More', children });
+    const button = screen.getByRole('button', { name: 'More' });
+    await button.click();
+    await expect.element(screen.getByText('One')).toHaveFocus();
+    screen.getByText('One').element().remove();
+    await expect.element(screen.getByText('Two')).toHaveFocus();
+    await expect.element(button).toHaveAttribute('aria-expanded', 'true');
+    (document.activeElement as HTMLElement).blur();
+    await expect.element(button).toHaveAttribute('aria-expanded', 'false');
+  });
 });
 
 it('a status without its word still says it', async () => {

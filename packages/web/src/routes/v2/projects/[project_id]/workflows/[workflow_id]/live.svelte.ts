@@ -82,6 +82,10 @@ export function createLive({ project_id, workflow_id, dataset_id, first, firstDa
   }
   const tryRefresh = () => refresh().catch(() => undefined);
 
+  function take(news: JobNews) {
+    if (job?.id === news.id) job = { ...job, ...news };
+  }
+
   function onjob(news: JobNews) {
     if (news.workflow_id !== workflow_id) return;
     if (news.dataset_id !== dataset_id()) {
@@ -89,10 +93,9 @@ export function createLive({ project_id, workflow_id, dataset_id, first, firstDa
       statuses = { ...statuses, [news.id]: news.status };
     } else if (job === null || news.id > job.id) void tryRefresh();
     else if (news.id === job.id) {
-      const ended = job.status === 'submitted' && news.status !== 'submitted';
-      job = { ...job, ...news };
-      // the last word about its tasks, and its log
-      if (ended) void tryRefresh();
+      // with the last word about its tasks, which say what comes next, and its log
+      if (job.status === 'submitted' && news.status !== 'submitted') void tryRefresh().then(() => take(news));
+      else take(news);
     }
   }
 
