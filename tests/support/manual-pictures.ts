@@ -7,6 +7,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 
+import { until } from '../../packages/server/test/support/lab.ts';
+
 export interface DemoPlace {
   /** Where pages are opened. */
   web: string;
@@ -32,7 +34,8 @@ const text = (words: string | RegExp) => (page: Page) => page.getByText(words).f
 /** All pictures that the page shows are there, and what is drawn on a canvas. */
 const drawn = async (page: Page) => {
   await page.waitForLoadState('networkidle');
-  await page.waitForFunction('[...document.images].every(({ complete }) => complete)');
+  // asked from outside: the security policy of the page lets no function wait inside it
+  await until('all pictures', () => page.evaluate<boolean>('[...document.images].every(({ complete }) => complete)'));
 };
 
 export const PICTURES: Record<string, Picture> = {

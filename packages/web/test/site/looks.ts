@@ -4,6 +4,8 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
+import { until } from '../../../server/test/support/lab.ts';
+
 /** Pictures are kept for people to look at. */
 export const PICTURES = join(import.meta.dirname, '../../../../test-results/pictures');
 const DRAWN = (process.env['LONG'] ?? process.env['PICTURES']) !== undefined;
@@ -32,15 +34,17 @@ async function violations(page: Page, colours: keyof typeof RULES): Promise<stri
 
 /** Thumbnails come a moment later. Those that never come are part of some pictures. */
 const shown = (page: Page) =>
-  page
-    .waitForFunction(
-      `[...document.images]
-        .filter((image) => image.getBoundingClientRect().top < innerHeight)
-        .every((image) => image.complete)`,
-      undefined,
-      { timeout: 10_000 },
-    )
-    .catch(() => undefined);
+  // asked from outside: the security policy of the page lets no function wait inside it
+  until(
+    'all pictures',
+    () =>
+      page.evaluate<boolean>(
+        `[...document.images]
+          .filter((image) => image.getBoundingClientRect().top < innerHeight)
+          .every((image) => image.complete)`,
+      ),
+    10,
+  ).catch(() => undefined);
 
 /** Which page it is, and what is open in it. */
 const whereabouts = (page: Page) =>

@@ -337,7 +337,8 @@ test.each(BEGINS)('what a task writes that began %s is announced, and shown on r
   const own = await anna.dataset(project, 'Images', ['one.zarr']);
   const image = join(own.zarr_dir, 'one.zarr');
   await writeImage4(image, [square(900)]);
-  const task = await anna.task({ name: 'Write again', type: 'parallel' });
+  const name = `Write ${begins}`;
+  const task = await anna.task({ name, type: 'parallel' });
   const go = join(anna.folder, `write-${begins}`);
   const waits = { plan: { '*': { wait_for: go } } };
   const workflow = await anna.workflow(project, 'Writing', [{ task, args_parallel: waits }]);
@@ -352,7 +353,7 @@ test.each(BEGINS)('what a task writes that began %s is announced, and shown on r
   const job = early ?? (await submit());
   writeFileSync(go, '');
   expect((await anna.ended(job)).status).toBe('done');
-  await page.getByText('Write again wrote this image again', { exact: false }).waitFor({ timeout: 40_000 });
+  await page.getByText(`${name} wrote this image again`, { exact: false }).waitFor({ timeout: 40_000 });
   await looksWell(page, 'viewer-again');
   await page.getByRole('button', { name: 'Show the new one' }).click();
   await page.locator('#picture').focus();
