@@ -4,8 +4,6 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-import { until } from '../../../server/test/support/lab.ts';
-
 /** Pictures are kept for people to look at. */
 export const PICTURES = join(import.meta.dirname, '../../../../test-results/pictures');
 const DRAWN = (process.env['LONG'] ?? process.env['PICTURES']) !== undefined;
@@ -32,19 +30,14 @@ async function violations(page: Page, colours: keyof typeof RULES): Promise<stri
   return found.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`));
 }
 
-/** Thumbnails come a moment later. Those that never come are part of some pictures. */
-const shown = (page: Page) =>
+/** Thumbnails come a moment later, within 10 s. Those that never come are part of some pictures. */
+async function shown(page: Page): Promise<void> {
+  const complete = `[...document.images]
+    .filter((image) => image.getBoundingClientRect().top < innerHeight)
+    .every((image) => image.complete)`;
   // asked from outside: the security policy of the page lets no function wait inside it
-  until(
-    'all pictures',
-    () =>
-      page.evaluate<boolean>(
-        `[...document.images]
-          .filter((image) => image.getBoundingClientRect().top < innerHeight)
-          .every((image) => image.complete)`,
-      ),
-    10,
-  ).catch(() => undefined);
+  for (let look = 0; look < 50 && !(await page.evaluate<boolean>(complete)); look++) await page.waitForTimeout(200);
+}
 
 /** Which page it is, and what is open in it. */
 const whereabouts = (page: Page) =>
