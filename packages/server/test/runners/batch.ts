@@ -82,20 +82,21 @@ export function allInterpreters(): string[] {
   return found.length > 0 ? found : [answers('python3') ?? 'python3'];
 }
 
-let ends: string[] | undefined;
+let oldestAndNewest: string[] | undefined;
 
 /** The oldest and the newest of them. */
 export function interpreters(): string[] {
-  if (ends) return ends;
+  if (oldestAndNewest) return oldestAndNewest;
   const all = allInterpreters();
-  return (ends = [...new Set([all[0]!, all.at(-1)!])]);
+  return (oldestAndNewest = [...new Set([all[0]!, all.at(-1)!])]);
 }
 
 type Declare = (name: string, test: () => void | Promise<void>, timeout?: number) => void;
 
 /**
  * Tests and cases of tables with one of the interpreters, by turns: half of them with this one, unless the run is a
- * long one, in which each has all of them.
+ * long one, in which each has all of them. `begin` is the one that takes the first test, which is not the same
+ * one in all files.
  *
  *     const turn = turnsOf(python);
  *     turn.it('time and memory', …);
