@@ -82,9 +82,9 @@ export const listRecords = (
   { limit, offset }: { limit: number; offset: number },
 ): Promise<AuditRecord[]> => newestFirst(db, filter).limit(limit).offset(offset).execute();
 
-type Place = Pick<AuditRecord, 'timestamp' | 'id'>;
+type Position = Pick<AuditRecord, 'timestamp' | 'id'>;
 
-const olderThan = ({ timestamp, id }: Place) =>
+const olderThan = ({ timestamp, id }: Position) =>
   sql<boolean>`(timestamp, id) < (${timestamp}::timestamptz, ${id}::bigint)`;
 
 /**
@@ -92,7 +92,7 @@ const olderThan = ({ timestamp, id }: Place) =>
  * newest, it finds and sorts all that match, each time anew. So a text is looked for in each piece by itself, and every
  * record is read once. The last of a piece comes along in any case: the next one begins there.
  */
-function nextPiece(db: Executor, { text, ...filter }: AuditQuery, size: number, after: Place | undefined) {
+function nextPiece(db: Executor, { text, ...filter }: AuditQuery, size: number, after: Position | undefined) {
   const piece = newestFirst(db, filter)
     .$if(after !== undefined, (query) => query.where(olderThan(after!)))
     .select((text === undefined ? sql<boolean>`true` : hasWords(text)).as('matches'))
@@ -121,7 +121,7 @@ export async function* recordsInBatches(db: Executor, filter: AuditQuery, size: 
     yield await listRecords(db, filter, { limit: size, offset: 0 });
     return;
   }
-  let last: Place | undefined;
+  let last: Position | undefined;
   do {
     const rows = await nextPiece(db, filter, size, last).execute();
     last = rows.at(-1);

@@ -39,21 +39,21 @@ export async function diskOf(folder: string): Promise<Disk> {
   return disk;
 }
 
-export interface Place {
+export interface UsedFolder {
   folder: string;
   /** What is kept there: "Jobs of Cluster". */
   purpose: string;
 }
 
-const keyOf = ({ folder }: Place, { state, answer }: Seen<Disk>) =>
+const keyOf = ({ folder }: UsedFolder, { state, answer }: Seen<Disk>) =>
   state === 'unreachable' ? `folder ${folder}` : `mount ${answer?.mount ?? 'unknown'}`;
 
 /** One line for each file system, and one for what is not known yet; what cannot be reached stands by itself. */
-export function byFileSystem(places: readonly { place: Place; seen: Seen<Disk> }[]): DiskSeen[] {
+export function byFileSystem(folders: readonly { used: UsedFolder; seen: Seen<Disk> }[]): DiskSeen[] {
   const disks = new Map<string, DiskSeen>();
-  for (const { place, seen } of places) {
+  for (const { used, seen } of folders) {
     const { state, since, problem, answer } = seen;
-    const key = keyOf(place, seen);
+    const key = keyOf(used, seen);
     const disk = disks.get(key) ?? {
       state,
       since: since?.toISOString() ?? null,
@@ -63,7 +63,7 @@ export function byFileSystem(places: readonly { place: Place; seen: Seen<Disk> }
       total_bytes: answer?.total_bytes ?? null,
       free_bytes: answer?.free_bytes ?? null,
     };
-    disk.folders.push(place);
+    disk.folders.push(used);
     disks.set(key, disk);
   }
   return [...disks.values()];

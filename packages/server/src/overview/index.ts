@@ -7,7 +7,7 @@ import type { ClusterAddress, Clusters } from '../slurm/index.ts';
 import { accountWarnings, type RunAs } from '../run-as/index.ts';
 import { VERSION } from '../version.ts';
 import { type Background, createBackground } from './background.ts';
-import { byFileSystem, type Disk, diskOf, type Place } from './disks.ts';
+import { byFileSystem, type Disk, diskOf, type UsedFolder } from './disks.ts';
 import { keptFor } from './kept.ts';
 import * as store from './store.ts';
 
@@ -51,7 +51,7 @@ function seenResource(row: store.ResourceRow, clusters: Clusters, asked: Backgro
   return { id, name, type, host, prevent_new_submissions, running, waiting, ...reached };
 }
 
-const placesOf = (dataDir: string, resources: store.ResourceRow[]): Place[] => [
+const foldersOf = (dataDir: string, resources: store.ResourceRow[]): UsedFolder[] => [
   { folder: dataDir, purpose: 'Data of the service' },
   ...resources.flatMap(({ name, jobs_local_dir, tasks_local_dir }) => [
     { folder: jobs_local_dir, purpose: `Jobs of ${name}` },
@@ -70,9 +70,9 @@ export function overviewRoutes(api: Api, { db, clusters, runAs, dataDir }: Overv
       figures.failed > 0 ? await store.newestFailures(db) : [],
       figures.pending > 0 ? await store.newestPending(db) : [],
     ];
-    const places = placesOf(dataDir, rows);
+    const folders = foldersOf(dataDir, rows);
     resourcesAsked.keep(rows.map(nameOf));
-    disksAsked.keep(places.map(({ folder }) => folder));
+    disksAsked.keep(folders.map(({ folder }) => folder));
     return {
       timestamp: new Date().toISOString(),
       jobs: {
@@ -89,7 +89,7 @@ export function overviewRoutes(api: Api, { db, clusters, runAs, dataDir }: Overv
       resources: rows.map((row) => seenResource(row, clusters, resourcesAsked)),
       num_resources: figures.num_resources,
       disks: byFileSystem(
-        places.map((place) => ({ place, seen: disksAsked.look(place.folder, () => diskOf(place.folder)) })),
+        folders.map((used) => ({ used, seen: disksAsked.look(used.folder, () => diskOf(used.folder)) })),
       ),
       versions: { server: VERSION, database: figures.database, node: process.versions.node },
     };

@@ -1,10 +1,10 @@
 /** Names that JavaScript's own objects know too: whatever a person calls an attribute, a type or an argument, it is a name. */
-import { mkdirSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeAll, describe, expect, it } from 'vitest';
 
+import { temporaryFolder } from '../support/file-end.ts';
 import { dataFolder, openLab } from '../support/lab.ts';
 import { addJob } from '../support/people.ts';
 import { startService, type TestService } from '../support/server.ts';
@@ -158,7 +158,7 @@ describe.each(NAMES)('%s', (name) => {
 it('the folder of a job that another system named as it liked is downloaded under a plain name', async () => {
   const dataset = await lab.dataset([]);
   const name = 'jöb „1“;x="y"\u0100';
-  const folder = join(mkdtempSync(join(tmpdir(), 'service-names-')), name);
+  const folder = join(temporaryFolder('names'), name);
   mkdirSync(folder);
   const job = await addJob(service, { project_id: lab.project, dataset_id: dataset });
   await service.database.db.updateTable('jobs').set({ working_dir: folder }).where('id', '=', job).execute();

@@ -1,9 +1,8 @@
 /** Tokens end: what ends them, what stays, and what is under way with them. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
-import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -13,6 +12,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { createTokens } from '../../src/accounts/index.ts';
 import { createService } from '../../src/service.ts';
 import { readSettings } from '../../src/settings/index.ts';
+import { temporaryFolder } from '../support/file-end.ts';
+import { untilWaiting } from '../support/locks.ts';
 import { addJob } from '../support/people.ts';
 import { addPerson, addProfile, addProject, type Person } from '../support/plates.ts';
 import { clientOf, startService, type TestService } from '../support/server.ts';
@@ -22,7 +23,7 @@ const EVERYWHERE = '/auth/current-user/sign-out-everywhere/';
 /** The secret of test services. */
 const tokens = createTokens('a key for tests');
 
-const data = mkdtempSync(join(tmpdir(), 'service-tokens-'));
+const data = temporaryFolder('tokens');
 
 let service: TestService;
 beforeAll(async () => {
@@ -169,7 +170,7 @@ describe('what is under way', () => {
     owner = await addPerson(service, await addProfile(service));
     project = await addProject(service, owner, 'downloads');
     job = await addJob(service, { project_id: project });
-    const folder = mkdtempSync(join(tmpdir(), 'service-download-'));
+    const folder = temporaryFolder('download');
     // more than the buffers on the way hold
     writeFileSync(join(folder, 'large'), randomBytes(64 * 2 ** 20));
     await service.database.db.updateTable('jobs').set({ working_dir: folder }).where('id', '=', job).execute();
@@ -264,7 +265,7 @@ describe('what is under way', () => {
     const administrator = await service.person({ patch: { is_superuser: true } });
     const impersonated = await administrator.client.get(`/admin/v2/impersonate/${person.id}/`);
     const waiting = service.withToken(impersonated.body.access_token as string).patch(ME, { slurm_accounts: ['a'] });
-    await sleep(300);
+    await untilWaiting(service.database);
     await administrator.client.post(EVERYWHERE);
     expect((await waiting).status).toBe(401);
     unblock();
@@ -288,12 +289,12 @@ describe('what is under way', () => {
       await blocked;
     });
     const early = one.upload();
-    await sleep(500);
+    await untilWaiting(service.database);
     await service.withToken(one.token).post(EVERYWHERE);
     expect((await early).status).toBe(401);
     // takes the number that a closed file would have left
     const late = other.upload();
-    await sleep(500);
+    await untilWaiting(service.database, 2);
     unblock();
     await lock;
     expect((await late).status).toBe(202);

@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 
+import { temporaryFolder } from '../support/file-end.ts';
 import { startService, type TestService } from '../support/server.ts';
 import { addDataset, addJob, addScene, type Scene } from '../support/tasks.ts';
 
@@ -102,7 +102,7 @@ describe('one job, for an administrator', () => {
   });
 
   it('shows what it has written so far, and is downloaded', async () => {
-    const working_dir = join(await mkdtemp(join(tmpdir(), 'admin-')), 'job');
+    const working_dir = join(temporaryFolder('admin'), 'job');
     await mkdir(working_dir);
     await writeFile(join(working_dir, 'workflow.log'), 'so far');
     const id = await addJob(service, {

@@ -1,5 +1,4 @@
-import { appendFile, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
@@ -9,6 +8,7 @@ import { createTokens } from '../../src/accounts/index.ts';
 import type { Feed } from '../../src/jobs/events/feeds.ts';
 import { openStream } from '../../src/jobs/events/stream.ts';
 import { createWatchers } from '../../src/jobs/events/watchers.ts';
+import { temporaryFolder } from '../support/file-end.ts';
 import { addPerson, addProfile, shareProject } from '../support/plates.ts';
 import { startService, type TestService } from '../support/server.ts';
 import { statementsOf } from '../support/statements.ts';
@@ -99,7 +99,7 @@ interface Running {
 
 /** A job that runs its first of two tasks. */
 async function running(units: UnitFields[]): Promise<Running> {
-  const folder = join(await mkdtemp(join(tmpdir(), 'events-')), 'job');
+  const folder = join(temporaryFolder('events'), 'job');
   await mkdir(folder);
   const log = join(folder, 'workflow.log');
   await writeFile(log, 'é begins\n');

@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 
+import { temporaryFolder } from '../support/file-end.ts';
 import { addPerson, addProfile, type Person, shareProject } from '../support/plates.ts';
 import { type Client, startService, type TestService } from '../support/server.ts';
 import { addJob, addRunWithUnits, addScene, type Scene } from '../support/tasks.ts';
@@ -32,7 +32,7 @@ beforeAll(async () => {
   await shareProject(service, scene.project, reader, 'r');
   base = `/api/v2/project/${scene.project}/status`;
   task = { dataset_id: scene.dataset, workflowtask_id: scene.steps[0]! };
-  working_dir = join(await mkdtemp(join(tmpdir(), 'history-')), 'job');
+  working_dir = join(temporaryFolder('history'), 'job');
   await mkdir(working_dir);
   job = await addJob(service, {
     project_id: scene.project,

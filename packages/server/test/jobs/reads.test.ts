@@ -1,9 +1,9 @@
-import { mkdtemp, mkdir, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import { listJobs } from '../../src/jobs/reads.ts';
+import { temporaryFolder } from '../support/file-end.ts';
 import { addWorkflow } from '../support/people.ts';
 import { addPerson, addProfile, addProject, type Person, shareProject } from '../support/plates.ts';
 import { type Client, startService, type TestService } from '../support/server.ts';
@@ -157,7 +157,7 @@ describe('a job', () => {
   });
 
   it('shows what it has written so far, where that is asked for and the job is not over', async () => {
-    const working_dir = join(await mkdtemp(join(tmpdir(), 'reads-')), 'job');
+    const working_dir = join(temporaryFolder('reads'), 'job');
     await mkdir(working_dir);
     await writeFile(join(working_dir, 'workflow.log'), 'so far');
     const { db } = service.database;

@@ -43,7 +43,7 @@ const UNION = {
   discriminator: { propertyName: 'kind', mapping: { gauss: '#/$defs/Gauss', median: '#/$defs/Median' } },
 };
 
-describe('8.5 scalars', () => {
+describe('scalars', () => {
   test.each([
     ['a stored number in a text field', { type: 'string' }, 5, 'Enter text.'],
     ['a pattern', { type: 'string', pattern: '^a' }, 'b', 'Does not fit the pattern ^a'],
@@ -76,8 +76,8 @@ describe('8.5 scalars', () => {
     ['just above an exclusive minimum', { type: 'number', exclusiveMinimum: 0.5 }, 0.5000001],
     ['a decimal multiple', { type: 'number', multipleOf: 0.1 }, 0.3],
     ['falsy options', { enum: [0, false, ''] }, false],
-    ['8.1: an unknown format', { type: 'string', format: 'path' }, '/tmp'],
-    ['8.1: an unknown keyword', { type: 'string', 'x-anything': { id: 7 } }, 'a'],
+    ['an unknown format', { type: 'string', format: 'path' }, '/tmp'],
+    ['an unknown keyword', { type: 'string', 'x-anything': { id: 7 } }, 'a'],
     ['null in the dialect where it is a value', { anyOf: [{ type: 'integer' }, { type: 'null' }] }, null],
   ])('valid, %s', (_, schema, value) => {
     expect(about(schema, value, 'fractal_schema_v1')).toEqual({});
@@ -114,7 +114,7 @@ describe('8.5 scalars', () => {
   });
 });
 
-describe('8.5 containers', () => {
+describe('containers', () => {
   test('a nullable block begins with its default null, and switched on with its inner defaults', () => {
     const schema = {
       anyOf: [{ type: 'object', title: 'Inner', properties: { a: { type: 'integer', default: 3 } } }, { type: 'null' }],
@@ -208,7 +208,7 @@ describe('8.5 containers', () => {
   });
 });
 
-describe('8.5 tuples', () => {
+describe('tuples', () => {
   const two = [{ type: 'integer', default: 4 }, { type: 'string' }];
   const legacy = { type: 'array', items: two, minItems: 2, maxItems: 2 };
   const modern = { type: 'array', prefixItems: two, minItems: 2, maxItems: 2 };
@@ -262,7 +262,7 @@ describe('8.5 tuples', () => {
   });
 });
 
-describe('8.5 variants', () => {
+describe('variants', () => {
   const prepared = prepareOne(UNION, 'pydantic_v2', VARIANTS);
   const property = (prepared.root['properties'] as Record<string, Record<string, unknown>>)['x']!;
   const field = fieldOf(property, prepared);
@@ -355,7 +355,7 @@ describe('8.5 variants', () => {
   });
 });
 
-describe('8.5 references, conditions, defaults', () => {
+describe('references, conditions, defaults', () => {
   const $defs = {
     Model: {
       title: 'Target',
@@ -472,23 +472,28 @@ describe('8.5 references, conditions, defaults', () => {
     expect(said(validateForm(prepared, { mode: 'a' }))).toEqual({ form: 'Give at least 2 entries.' });
   });
 
-  test('500 objects of 4 fields are checked within a blink', () => {
+  test('500 objects of 4 fields are checked as quickly as 50, each', () => {
     const items = {
       type: 'object',
       properties: Object.fromEntries(['a', 'b', 'c', 'd'].map((key) => [key, { type: 'integer', minimum: 0 }])),
     };
     const prepared = prepareOne({ type: 'array', items });
-    const data = { x: Array.from({ length: 500 }, (_, a) => ({ a, b: 1, c: 2, d: 'wrong' })) };
-    const times = Array.from({ length: 5 }, () => {
-      const begin = performance.now();
-      expect(validateForm(prepared, data).at.size).toBe(500);
-      return performance.now() - begin;
-    });
-    expect(Math.min(...times)).toBeLessThan(100);
+    const best = { 50: Infinity, 500: Infinity };
+    // others use the machine: the best of several times counts
+    for (let again = 0; again < 8; again++) {
+      for (const length of [50, 500] as const) {
+        const data = { x: Array.from({ length }, (_, a) => ({ a, b: 1, c: 2, d: 'wrong' })) };
+        const begin = performance.now();
+        expect(validateForm(prepared, data).at.size).toBe(length);
+        best[length] = Math.min(best[length], performance.now() - begin);
+      }
+    }
+    // ten times as many; what looks at every pair would take a hundred times as long
+    expect(best[500] / best[50]).toBeLessThan(40);
   });
 });
 
-describe('8.3, 8.4', () => {
+describe('what is held and what is sent', () => {
   test('stored values are completed with null; defaults are not put in; undeclared ones stay', () => {
     const prepared = prepareOne({ type: 'integer', default: 3 });
     expect(initialData(prepared, { other: 1 })).toEqual({ other: 1, x: null });

@@ -64,7 +64,7 @@ const VARIANTS = {
   },
 };
 
-describe('8.5 scalars', () => {
+describe('scalars', () => {
   test('text: empty is null, the description and the message belong to the field', async () => {
     const { screen, sent, last } = await show(
       { a: { type: 'string', title: 'Name', description: 'Letters *only*.', pattern: '^[a-z]*$' } },
@@ -157,7 +157,7 @@ describe('8.5 scalars', () => {
   });
 });
 
-describe('8.5 blocks', () => {
+describe('blocks', () => {
   const group = { type: 'object', title: 'Group', properties: { a: { type: 'integer', title: 'A', default: 3 } } };
 
   test('a nullable block has a switch', async () => {
@@ -264,7 +264,7 @@ describe('8.5 blocks', () => {
   });
 });
 
-describe('8.5 lists and tuples', () => {
+describe('lists and tuples', () => {
   const list = { type: 'array', title: 'Levels', items: { type: 'integer' }, minItems: 1, maxItems: 3 };
   const numbers = (screen: Awaited<ReturnType<typeof show>>['screen']) =>
     screen
@@ -342,7 +342,7 @@ describe('8.5 lists and tuples', () => {
   });
 });
 
-describe('8.5 variants', () => {
+describe('variants', () => {
   test('choosing replaces the value, and going back loses nothing', async () => {
     const { screen, sent } = await show({ filter: UNION }, { extra: VARIANTS });
     const select = screen.getByRole('combobox', { name: 'Kind of Filter' });
@@ -574,7 +574,7 @@ describe('an argument that names the data', () => {
   });
 });
 
-describe('8.5 the form as a whole', () => {
+describe('the form as a whole', () => {
   test('Reset brings the default back', async () => {
     const { screen, sent } = await show(
       { l: { type: 'array', title: 'List', items: { type: 'integer' }, default: [1, 2] } },
@@ -626,7 +626,7 @@ describe('8.5 the form as a whole', () => {
     expect(sent()).toEqual({ t: 'a', f: true, c: 'x', l: [{ a: 'deep' }] });
   });
 
-  test('8.3: defaults that nobody saved are shown, with a note, and can be saved', async () => {
+  test('defaults that nobody saved are shown, with a note, and can be saved', async () => {
     const { screen, last } = await show({ a: { type: 'integer', default: 3, title: 'A' } });
     await expect.element(screen.getByText('Task defaults, not saved yet.')).toBeVisible();
     expect(last()).toMatchObject({ changed: true, valid: true, values: { args_parallel: { a: 3 } } });

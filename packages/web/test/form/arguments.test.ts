@@ -66,7 +66,7 @@ const catching = (action: () => unknown): unknown => {
   }
 };
 
-describe('8.2, 8.5 row 38: schemas', () => {
+describe('schemas', () => {
   test('what the service fills is neither shown nor required, also when the root is a reference', () => {
     const object = {
       type: 'object',
@@ -112,7 +112,7 @@ describe('8.2, 8.5 row 38: schemas', () => {
   });
 });
 
-describe('5.12.5: blocks', () => {
+describe('blocks', () => {
   const schema = { type: 'object', properties: { a: { type: 'string' } } };
   const hidden = { type: 'object', properties: { zarr_url: { type: 'string' } } };
   const task = (type: string, non_parallel: unknown, parallel: unknown, version: string | null = 'pydantic_v2') =>
@@ -159,7 +159,7 @@ describe('5.12.5: blocks', () => {
   });
 });
 
-describe('8.6: update of the version', () => {
+describe('update of the version', () => {
   const prepared = prepareSchema(
     {
       properties: {
@@ -203,7 +203,7 @@ describe('8.6: update of the version', () => {
   });
 });
 
-describe('8.7: check before a run', () => {
+describe('check before a run', () => {
   const schema = { properties: { a: { type: 'integer' } }, required: ['a'] };
 
   test.each([
@@ -310,7 +310,7 @@ describe('free-form values', () => {
   });
 });
 
-describe('8.5 row 36: descriptions', () => {
+describe('descriptions', () => {
   test('Markdown becomes pieces', () => {
     expect(readMarkdown('Use `a` or **b**, see [docs](https://example.org/x).\n\n- one\n- *two*')).toEqual([
       {
@@ -335,7 +335,7 @@ describe('8.5 row 36: descriptions', () => {
   });
 });
 
-describe('5.12.5: files of arguments', () => {
+describe('files of arguments', () => {
   test('what is written can be read, numbers as written', () => {
     const file = argumentsFile('Segment Zellkérne (2)', {
       args_parallel: parseJson('{"a":1.0}'),

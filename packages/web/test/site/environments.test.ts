@@ -76,7 +76,7 @@ async function opensOn(page: Page, words: RegExp): Promise<void> {
   await expect.poll(() => activity.getByText('Done', { exact: true }).count(), { timeout: 60_000 }).toBe(1);
 }
 
-test('39, 40: a pixi project: collected with its steps, deactivated, reactivated', async () => {
+test('a pixi project: collected with its steps, deactivated, reactivated', async () => {
   const anna = await person({ name: 'anna', profile_id });
   const page = await anna.open(MANAGEMENT);
   await page.getByText('Pixi', { exact: true }).first().click();

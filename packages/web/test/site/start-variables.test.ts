@@ -104,7 +104,7 @@ async function wayBack(): Promise<{ address: string; leadTo(url: string): void }
 }
 
 test(
-  '7: a new external account reads on home what comes next',
+  'a new external account reads on home what comes next',
   async () => {
     const oidc = await startOidc();
     const back = await wayBack();

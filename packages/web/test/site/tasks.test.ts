@@ -1,19 +1,19 @@
 /** Looking through tasks: filters, versions, documentation. */
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 
 import type { Task } from '@service/contract';
 
+import { temporaryFolder } from '../../../server/test/support/file-end.ts';
 import { admin, good, goTo, looksWell, type Person, person } from './site.ts';
 
 const PYTHON = '/usr/bin/python3';
 
 /** A private package in an environment that is there already. */
 async function collected(owner: Person, label: string, version: string, tasks: object[], authors?: string) {
-  const root = mkdtempSync(join(tmpdir(), 'package-'));
+  const root = temporaryFolder('package');
   writeFileSync(join(root, 'run.py'), 'print("hello")\n');
   const manifest = {
     manifest_version: '2',
