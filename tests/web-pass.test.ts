@@ -31,6 +31,7 @@ describe('the pass and the router of the API', () => {
     longestUploadSeconds: 0,
     trustedProxies: null,
     overTls: false,
+    failureOf: () => undefined,
   });
   let url: string;
 

@@ -36,7 +36,7 @@ export * from './validate.ts';
 export { readEmail } from './wire/email.ts';
 export type { ValidationEntry } from './wire/entries.ts';
 export type { JsonObject } from './wire/json.ts';
-export type { Piece, Pieces } from './wire/exact-json.ts';
+export { NotJson, type Piece, type Pieces } from './wire/exact-json.ts';
 export { folderPart } from './wire/names.ts';
 export { kindOf, NumberAsWritten, parseJson, parseLongJson, plain, type Scalar } from './wire/numbers.ts';
 export {

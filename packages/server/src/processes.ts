@@ -32,11 +32,16 @@ export function lifeFromPs(printed: string): Life | undefined {
   return { hasEnded: /^[ZX]/.test(state), started: String(time / 1000) };
 }
 
-/** Of `/proc/<pid>/stat`: the name of a program may hold spaces and brackets, so count from behind it. */
+/** Fields of `/proc/<pid>/stat`: the name of a program may hold spaces and brackets, so they are counted from behind it. */
+const STATE = 0;
+const START_TIME = 19;
+/** Of `/proc/<pid>/statm`. */
+const RESIDENT_PAGES = 1;
+
 function lifeFromProc(pid: number): Life | undefined {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ');
-    return { hasEnded: fields[0] === 'Z' || fields[0] === 'X', started: fields[19] ?? '' };
+    return { hasEnded: /^[ZX]$/.test(fields[STATE]!), started: fields[START_TIME] ?? '' };
   } catch {
     return undefined;
   }
@@ -57,7 +62,7 @@ export const hasEnded = (pid: number) => lifeOf(pid)?.hasEnded ?? false;
 /** Its memory, in bytes; 0 when there is no such process. */
 export async function residentBytes(pid: number): Promise<number> {
   try {
-    if (HAS_PROC) return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE;
+    if (HAS_PROC) return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[RESIDENT_PAGES]) * PAGE;
     const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(pid)], { env: PLAIN });
     return Number(stdout) * KIBIBYTE;
   } catch {

@@ -23,7 +23,7 @@ import {
 } from './accounts/index.ts';
 import { auditRoutes, noteActing, startForgetting } from './audit/index.ts';
 import { createReaders, dataRoutes, forgetOnChanges, type Readers } from './data/index.ts';
-import type { Database, OpenDatabase } from './db/index.ts';
+import { type Database, databaseFailure, type OpenDatabase } from './db/index.ts';
 import {
   type Api,
   createApi,
@@ -312,6 +312,7 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
     longestRequestSeconds: appSettings.SERVICE_MAX_REQUEST_TIME,
     longestUploadSeconds: appSettings.SERVICE_MAX_UPLOAD_TIME,
     trustedProxies: appSettings.SERVICE_TRUSTED_PROXIES,
+    failureOf: databaseFailure,
     overTls: settings.start.ORIGIN?.startsWith('https:') ?? false,
   });
   const underWay = createUnderWay(database.db, logging.logger('accounts'));

@@ -285,14 +285,12 @@ function read(source: string | Pieces, reading: Reading): unknown {
 /** Tells by `NotJson` what is wrong with a text, and where. */
 export const findNumbers = (text: string, number: Reading['number']): unknown => read(text, { number });
 
-/** What is not JSON is left to JSON.parse where the text is whole, so that errors are told in one way. */
+/** What is not JSON is left to JSON.parse where the text is whole, so that errors are told in one way; else by `NotJson`. */
 export function readExactly(source: string | Pieces, reading: Reading): unknown {
   try {
     return read(source, reading);
   } catch (error) {
-    if (!(error instanceof NotJson)) throw error;
-    if (typeof source !== 'string')
-      throw new SyntaxError(`Not JSON at position ${error.at + error.inside}`, { cause: error });
+    if (!(error instanceof NotJson) || typeof source !== 'string') throw error;
     JSON.parse(source);
     throw new Error('JSON.parse takes what the exact reader does not', { cause: error });
   }

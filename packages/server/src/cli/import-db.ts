@@ -52,7 +52,7 @@ function readOldSettings(path: string): OldSettings {
   try {
     return parseEnv(readFileSync(path, 'utf8'));
   } catch (error) {
-    throw new CommandFailed(`${path} can't be read: ${(error as Error).message}`);
+    throw new CommandFailed(`${path} can't be read: ${(error as Error).message}`, { cause: error });
   }
 }
 

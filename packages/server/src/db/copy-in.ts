@@ -7,6 +7,7 @@ import { CompiledQuery } from 'kysely';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
+import { ServiceError } from '@service/contract/errors';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 
@@ -24,6 +25,11 @@ export const copyInto = (into: string, chunks: Chunks): CompiledQuery =>
 export const chunksOf = (text: unknown, values: unknown): Chunks | undefined =>
   typeof text === 'string' && text.endsWith(END) && Array.isArray(values) ? (values[0] as Chunks) : undefined;
 
+/** The connection to the database is gone. */
+export class ConnectionLost extends ServiceError {
+  readonly kind = 'connection-lost';
+}
+
 type Submit = (stream: ReturnType<typeof copyFrom>) => void;
 
 /** Fails when the connection is gone, of which the stream may never hear. */
@@ -31,7 +37,7 @@ export async function copyIn(client: pg.ClientBase, submit: Submit, text: string
   const stream = copyFrom(text);
   const { promise: lost, reject } = Promise.withResolvers<never>();
   lost.catch(ignored);
-  const guardedLoss = guarded(() => reject(new Error('Connection terminated while rows were copied')), reject);
+  const guardedLoss = guarded(() => reject(new ConnectionLost('The connection ended while rows were copied')), reject);
   client.once('end', guardedLoss);
   try {
     submit(stream);

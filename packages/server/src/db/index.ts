@@ -7,5 +7,5 @@ export { isForeign, migrate, missingMigrations } from './migrate.ts';
 export type * from './schema.ts';
 export { isProcessAlive } from './processes.ts';
 export { isSecretKept, keptSecret } from './secrets.ts';
-export { isPassing, retryWhileAway } from './away.ts';
+export { databaseFailure, type DatabaseFailure, isPassing, retryWhileAway } from './away.ts';
 export { ONE_PLAN } from './named-statements.ts';

@@ -11,7 +11,15 @@ export {
 } from './accounts.ts';
 export { capture } from './capture.ts';
 export { commandEnvironment, environmentOfAccount, passOn } from './environment.ts';
-export { type Command, type Commands, type Host, HostAway, HostTimeout, type ProcessHandle } from './host.ts';
+export {
+  type Command,
+  type Commands,
+  type Host,
+  HostAway,
+  HostTimeout,
+  type ProcessHandle,
+  type RunOptions,
+} from './host.ts';
 export { localHost } from './local.ts';
 export {
   bytesBetween,

@@ -10,7 +10,7 @@ import type { Logging } from '../logging/index.ts';
 import { leaveBodies } from './bodies/leave.ts';
 import { NOT_KEPT } from './caching.ts';
 import { closeUnusedConnections } from './closing.ts';
-import { answerError, answerClientError } from './errors.ts';
+import { answerClientError, answerError, type FailureOf } from './errors.ts';
 import { logRequests } from './request-log.ts';
 import { limitRequests } from './time-limit.ts';
 import { stayOnTls } from './tls.ts';
@@ -23,6 +23,8 @@ export interface AppOptions {
   /** Until a request has arrived, with all of its body; 0 for no limit. */
   longestUploadSeconds: number;
   trustedProxies: string | null;
+  /** What an error says about the database. */
+  failureOf: FailureOf;
   /** People reach the service over TLS, whatever the last part of the way is. */
   overTls: boolean;
 }
@@ -34,6 +36,8 @@ const LONGEST_PARAMETER = 4096;
 const HEADERS_WITHIN_MS = 30_000;
 
 export function createApp(options: AppOptions): FastifyInstance {
+  const log = options.logging.logger('http');
+  const errors = { log, failureOf: options.failureOf };
   const app = fastify({
     logger: false,
     genReqId: () => randomUUID(),
@@ -44,8 +48,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     http: { headersTimeout: HEADERS_WITHIN_MS },
     forceCloseConnections: 'idle',
     clientErrorHandler: answerClientError,
-    frameworkErrors: (error, request, reply) =>
-      answerError(error, request, reply as unknown as FastifyReply, options.logging.logger('http')),
+    frameworkErrors: (error, request, reply) => answerError(error, request, reply as unknown as FastifyReply, errors),
     routerOptions: {
       ignoreTrailingSlash: true,
       ignoreDuplicateSlashes: true,
@@ -53,10 +56,9 @@ export function createApp(options: AppOptions): FastifyInstance {
       querystringParser: (text) => new URLSearchParams(text) as unknown as Record<string, unknown>,
     },
   });
-  const log = options.logging.logger('http');
   leaveBodies(app);
   app.register(multipart);
-  app.setErrorHandler((error, request, reply) => answerError(error, request, reply, log));
+  app.setErrorHandler((error, request, reply) => answerError(error, request, reply, errors));
   app.setNotFoundHandler((_, reply) =>
     reply.code(404).header('content-type', 'application/json').send('{"detail":"Not Found"}'),
   );

@@ -11,52 +11,56 @@ interface Thrown {
   message?: string;
 }
 
-/** Errors of the connection to the database: the request may succeed in a moment. */
-const UNREACHABLE = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOTFOUND',
-  'ETIMEDOUT',
-  '57P01',
-  '57P02',
-  '57P03',
-  '53300',
-]);
+/** What went wrong with the database; how that is known is its own business. */
+export type Failure = 'away' | 'conflict' | 'stale-plan' | 'too-slow' | 'too-long';
 
-/** Cut by the time limit of a statement or of a transaction, which is then undone. */
-const tookTooLong = () =>
-  refuse(
-    503,
-    'The database took too long for this, so it was stopped and nothing was changed. Ask for less at a time, with filters or pages, or try again later.',
-    { 'retry-after': '30' },
-  );
-
-const TEXTS: Record<string, () => Refusal> = {
-  '57014': tookTooLong,
-  '25P03': tookTooLong,
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => refuse(400, 'The Content-Type header cannot be read.'),
-  FST_ERR_BAD_URL: () => refuse(400, 'The address has a percent sign that encodes nothing.'),
+const FAILURES: Record<Failure, () => Refusal> = {
+  away: () => refuse(503, 'The database does not answer. Try again in a moment.', { 'retry-after': '5' }),
+  conflict: () =>
+    refuse(503, 'Somebody changed the same at the same moment, so nothing was changed here. Try again.', {
+      'retry-after': '1',
+    }),
+  // what was begun is undone
+  'stale-plan': () => refuse(503, 'The service is being updated. Try again in a moment.', { 'retry-after': '1' }),
+  'too-slow': () =>
+    refuse(
+      503,
+      'The database took too long for this, so it was stopped and nothing was changed. Ask for less at a time, with filters or pages, or try again later.',
+      { 'retry-after': '30' },
+    ),
+  // what an index holds are names and addresses
+  'too-long': () => refuse(422, 'One of these texts is too long. Write it shorter.'),
 };
 
-function asRefusal(thrown: unknown): Refusal | undefined {
+const TEXTS: Record<string, string> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'The Content-Type header cannot be read.',
+  FST_ERR_BAD_URL: 'The address has a percent sign that encodes nothing.',
+};
+
+function asRefusal(thrown: unknown, failureOf: FailureOf): Refusal | undefined {
   if (thrown instanceof Refusal) return thrown;
+  const failure = failureOf(thrown);
+  if (failure !== undefined) return FAILURES[failure]();
   const { code = '', statusCode = 500, message = '' } = (thrown ?? {}) as Thrown;
-  if (UNREACHABLE.has(code) || message === 'timeout exceeded when trying to connect') {
-    return refuse(503, 'The database does not answer. Try again in a moment.', { 'retry-after': '5' });
-  }
-  // a table was changed in the midst of a transaction, which is undone
-  if (code === '0A000' && message.startsWith('cached plan')) {
-    return refuse(503, 'The service is being updated. Try again in a moment.', { 'retry-after': '1' });
-  }
-  // an index has a longest entry; what it holds are names and addresses
-  if (code === '54000') return refuse(422, 'One of these texts is too long. Write it shorter.');
   const text = TEXTS[code];
-  if (text) return text();
+  if (text !== undefined) return refuse(400, text);
   return statusCode >= 400 && statusCode < 500 ? refuse(statusCode, message) : undefined;
 }
 
-export function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): void {
-  const refusal = asRefusal(thrown);
+export type FailureOf = (error: unknown) => Failure | undefined;
+
+export interface ErrorParts {
+  log: Logger;
+  failureOf: FailureOf;
+}
+
+export function answerError(
+  thrown: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { log, failureOf }: ErrorParts,
+): void {
+  const refusal = asRefusal(thrown, failureOf);
   if (!refusal || refusal.status >= 500) {
     const route = request.routeOptions.config.operation?.path ?? request.routeOptions.url ?? 'no route';
     log.error(

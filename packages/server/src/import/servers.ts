@@ -34,6 +34,7 @@ export function followServers(source: pg.ClientBase, target: pg.ClientBase): Ser
       if (which === undefined) return error;
       return new ImportRefused(
         `The connection to the ${which} was lost. Nothing was imported. Make sure that its server runs, and run the same command again.`,
+        { cause: error },
       );
     },
     end: () => forget.forEach((one) => one()),
@@ -52,6 +53,7 @@ export async function commit(target: pg.ClientBase): Promise<void> {
     throw new ImportRefused(
       "The service's own database went away while the import was being stored, so it may be complete or not there at all. " +
         'Make sure that its server runs, and run the same command again: it does the import, or says that it was done.',
+      { cause: error },
     );
   }
 }

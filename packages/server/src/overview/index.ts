@@ -3,7 +3,7 @@ import { accounts, type Overview, type ResourceSeen } from '@service/contract';
 
 import type { Database } from '../db/index.ts';
 import type { Api } from '../http/index.ts';
-import type { ClusterAddress, Clusters } from '../slurm/index.ts';
+import { clusterAddress, type Clusters } from '../slurm/index.ts';
 import { accountWarnings, type RunAs } from '../run-as/index.ts';
 import { VERSION } from '../version.ts';
 import { type Background, createBackground } from './background.ts';
@@ -25,14 +25,7 @@ const nameOf = ({ id, host, username, ssh_key_path }: store.ResourceRow) =>
 
 /** Fails with the reason where the cluster does not show its queue. */
 async function askCluster(clusters: Clusters, row: store.ResourceRow): Promise<true> {
-  const address: ClusterAddress = {
-    type: row.type as ClusterAddress['type'],
-    username: row.username!,
-    host: row.host,
-    ssh_key_path: row.ssh_key_path,
-    python: row.jobs_slurm_python_worker!,
-    poll_interval: row.jobs_poll_interval,
-  };
+  const address = clusterAddress(row, row);
   const answer = await clusters.queueText(address, [`--user=${address.username}`, '--noheader']);
   if ('problem' in answer) throw new Error(answer.problem || 'It does not answer.');
   return true;

@@ -56,7 +56,9 @@ function wakeUpOn(path: string) {
 }
 
 /** The journal tells nothing any more that could be believed. */
-class JournalProblem extends RunnerProblem {}
+class JournalProblem extends RunnerProblem {
+  override readonly kind = 'journal-problem';
+}
 
 /** What the journal says about a batch. */
 interface State {

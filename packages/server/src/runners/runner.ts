@@ -7,7 +7,7 @@ import type { Surroundings } from './warm-parents.ts';
 
 /** The units could not be run; the message is for the person who ran the job. */
 export class RunnerProblem extends ServiceError {
-  readonly kind = 'runner-problem';
+  readonly kind: 'runner-problem' | 'journal-problem' = 'runner-problem';
 }
 
 export interface Following {

@@ -59,6 +59,9 @@ class Unanswered extends ServiceError {
 
 const needsPerson = (error: ServiceError) => error instanceof HostAway && error.needsPerson;
 
+/** Away, and nobody has to do anything about it. */
+export const comesBack = (error: unknown): boolean => isAway(error) && !needsPerson(error);
+
 /** Asks until there is an answer. What is no silence, it throws. */
 export async function untilAnswered<T>(ask: () => Promise<Asked<T>>, asking: Asking): Promise<T> {
   const { signal, longestSilence, onSilence } = asking;

@@ -7,7 +7,7 @@ import type { Profile, Resource } from '@service/contract';
 
 import { capture, type Commands, localHost, type SshHosts, sudoCommands } from '../hosts/index.ts';
 import { type SlurmClient, sshClient, sudoClient } from './client.ts';
-import { ask, createSharedQueue, createSlurmQueue } from './queue.ts';
+import { ask, createSharedQueue, createSlurmQueue, WHOLE_LISTS } from './queue.ts';
 
 /** How a cluster is reached, and as whom. */
 export interface ClusterAddress {
@@ -22,7 +22,10 @@ export interface ClusterAddress {
   poll_interval: number;
 }
 
-export const clusterAddress = (resource: Resource, profile: Profile): ClusterAddress => ({
+type ClusterResource = Pick<Resource, 'type' | 'host' | 'jobs_slurm_python_worker' | 'jobs_poll_interval'>;
+type ClusterProfile = Pick<Profile, 'username' | 'ssh_key_path'>;
+
+export const clusterAddress = (resource: ClusterResource, profile: ClusterProfile): ClusterAddress => ({
   type: resource.type as ClusterAddress['type'],
   username: profile.username!,
   host: resource.host,
@@ -108,7 +111,8 @@ export function createClusters(ssh: SshHosts): Clusters {
     address: ClusterAddress,
     options: string[],
   ): Promise<{ text: string } | { problem: string }> {
-    const look = () => ask(viewer(address), ['squeue', ...options, `--format=${TABLE}`], LONGEST_ANSWER_MS);
+    const asking = { timeoutMs: LONGEST_ANSWER_MS, env: WHOLE_LISTS };
+    const look = () => ask(viewer(address), ['squeue', ...options, `--format=${TABLE}`], asking);
     try {
       const begun = Date.now();
       const answer = await look();

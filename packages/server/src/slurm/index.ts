@@ -1,4 +1,14 @@
-export { type Asked, type Asking, Interrupted, isAway, pause, unlessAway, untilAnswered, whileAway } from './away.ts';
+export {
+  type Asked,
+  type Asking,
+  comesBack,
+  Interrupted,
+  isAway,
+  pause,
+  unlessAway,
+  untilAnswered,
+  whileAway,
+} from './away.ts';
 export { cancel, type SlurmClient } from './client.ts';
 export { clusterAddress, type ClusterAddress, type Clusters, createClusters } from './clusters.ts';
 export { endsOfFiles, fetchFiles } from './fetch-files.ts';

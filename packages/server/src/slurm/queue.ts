@@ -7,10 +7,12 @@
  */
 import { randomBytes } from 'node:crypto';
 
+import { isOfKind } from '@service/contract/errors';
+
 import { type QueuedJobs, readAccounts, readJobId, readQueue } from '../engine/slurm/queue.ts';
-import { isPassing } from '../engine/slurm/refusals.ts';
+import { isSlurmAway } from '../engine/slurm/refusals.ts';
 import { guarded } from '../guard.ts';
-import { capture, type Command, type Commands } from '../hosts/index.ts';
+import { capture, type Command, type Commands, type RunOptions } from '../hosts/index.ts';
 import { isAway } from './away.ts';
 
 /** Two questions are never closer than this, however many jobs want to know. */
@@ -18,6 +20,12 @@ const LEAST_GAP_MS = 500;
 const LONGEST_ANSWER_MS = 60_000;
 /** Ids in one question; more are asked for in several. */
 const MOST_IDS = 2000;
+
+/** Why there is no answer; `passing` where it helps to ask again. */
+interface NoAnswer {
+  problem: string;
+  passing: boolean;
+}
 
 /** `complete`: a job that is not in it is not in the queue; else it may just not be shown to the service. */
 export type QueueReading = { jobs: QueuedJobs; complete: boolean } | { problem: string };
@@ -27,8 +35,8 @@ export interface SlurmQueue {
   read(ids: readonly number[], withinMs: number): Promise<QueueReading>;
   /** What the accounting of the cluster knows of jobs that the queue has forgotten; nothing where there is none. */
   history(ids: readonly number[]): Promise<QueuedJobs>;
-  /** The jobs of the person that carry a mark; `passing` where it helps to ask again. */
-  find(mark: Mark): Promise<{ ids: number[] } | { problem: string; passing: boolean }>;
+  /** The jobs of the person that carry a mark. */
+  find(mark: Mark): Promise<{ ids: number[] } | NoAnswer>;
 }
 
 /** How a job is found again: any job by a token in its comment, one that is not over by its name. */
@@ -65,49 +73,64 @@ interface Listing {
 
 type Answer = { jobs: QueuedJobs } | { problem: string };
 
-/** What a command printed, or why it did not. */
-type Printed = { text: string } | { problem: string; passing: boolean };
+type AskOptions = Pick<RunOptions, 'env' | 'timeoutMs'>;
 
-export async function ask(commands: Commands, command: Command, timeoutMs = LONGEST_ANSWER_MS): Promise<Printed> {
+/** Without it, condensed lists of waiting elements are cut after 64 characters. */
+export const WHOLE_LISTS = { SLURM_BITSTR_LEN: '0' };
+
+export async function ask(
+  commands: Commands,
+  command: Command,
+  options: AskOptions = {},
+): Promise<{ text: string } | NoAnswer> {
   try {
-    // condensed lists of waiting elements are cut after 64 characters otherwise
-    const env = { SLURM_BITSTR_LEN: '0' };
-    const { code, stdout, stderr } = await capture(commands, command, { timeoutMs, env });
+    const { code, stdout, stderr } = await capture(commands, command, { timeoutMs: LONGEST_ANSWER_MS, ...options });
     if (code === 0) return { text: stdout.toString('utf8') };
     if (UNKNOWN_ID.test(stderr)) return { text: '' };
-    return { problem: stderr.trim() || `${command[0]} ended with ${code}`, passing: isPassing(stderr) };
+    return { problem: stderr.trim() || `${command[0]} ended with ${code}`, passing: isSlurmAway(stderr) };
   } catch (error) {
     if (isAway(error)) return { problem: error.message, passing: true };
     throw error;
   }
 }
 
-const listSome = (commands: Commands, ids: readonly number[]) =>
-  ask(commands, ['squeue', '--noheader', '--states=all', `--format=${FORMAT}`, `--jobs=${ids.join(',')}`]);
+type List = (ids: readonly number[]) => Promise<{ text: string } | NoAnswer>;
+
+const questionFor = (ids: readonly number[]) =>
+  ['squeue', '--noheader', '--states=all', `--format=${FORMAT}`, `--jobs=${ids.join(',')}`] as const;
+const listing =
+  (commands: Commands): List =>
+  (ids) =>
+    ask(commands, questionFor(ids), { env: WHOLE_LISTS });
+/** sudo hands no variable on. Of a list that is cut, elements are as the list says, or wait. */
+const listingThroughSudo =
+  (commands: Commands): List =>
+  (ids) =>
+    ask(commands, questionFor(ids));
 
 /**
  * Lists jobs. Where `squeue` does not take one of the ids, it says nothing about all the others: then they are asked for in
  * halves, until the one that is to blame stands alone.
  */
-async function list(commands: Commands, ids: readonly number[]): Promise<Listing | { problem: string }> {
-  const listing: Listing = { jobs: new Map(), refused: new Map() };
+async function list(listSome: List, ids: readonly number[]): Promise<Listing | NoAnswer> {
+  const listed: Listing = { jobs: new Map(), refused: new Map() };
   const groups: (readonly number[])[] = [];
   for (let start = 0; start < ids.length; start += MOST_IDS) groups.push(ids.slice(start, start + MOST_IDS));
   let halvings = 0;
   for (let group = groups.shift(); group; group = groups.shift()) {
-    const answer = await listSome(commands, group);
+    const answer = await listSome(group);
     if ('text' in answer) {
-      for (const [id, job] of readQueue(answer.text)) listing.jobs.set(id, job);
+      for (const [id, job] of readQueue(answer.text)) listed.jobs.set(id, job);
       continue;
     }
-    const isAboutIds = !isPassing(answer.problem) && ABOUT_IDS.test(answer.problem);
+    const isAboutIds = !answer.passing && ABOUT_IDS.test(answer.problem);
     if (!isAboutIds || halvings >= MOST_HALVINGS) return answer;
     halvings += 1;
     const middle = Math.ceil(group.length / 2);
-    if (group.length === 1) listing.refused.set(group[0]!, answer.problem);
+    if (group.length === 1) listed.refused.set(group[0]!, answer.problem);
     else groups.unshift(group.slice(0, middle), group.slice(middle));
   }
-  return listing;
+  return listed;
 }
 
 /** `PrivateData = jobs,usage` keeps jobs from others; `none`, the usual, does not. */
@@ -162,12 +185,12 @@ export function createSharedQueue(commands: Commands): SharedQueue {
     const asking = takeAll();
     isAsking = true;
     const ids = [...new Set(asking.flatMap((one) => one.ids))].sort((one, other) => one - other);
-    const listing = await list(commands, ids).catch((error: Error) => ({ problem: error.message }));
+    const listed = await list(listing(commands), ids).catch((error: Error) => ({ problem: error.message }));
     isAsking = false;
     lastAsked = Date.now();
     for (const one of asking) {
-      const refused = 'refused' in listing ? one.ids.find((id) => listing.refused.has(id)) : undefined;
-      one.resolve(refused === undefined ? listing : { problem: (listing as Listing).refused.get(refused)! });
+      const refused = 'refused' in listed ? one.ids.find((id) => listed.refused.has(id)) : undefined;
+      one.resolve(refused === undefined ? listed : { problem: (listed as Listing).refused.get(refused)! });
     }
     schedule();
   }
@@ -187,8 +210,13 @@ export function createSharedQueue(commands: Commands): SharedQueue {
 interface Parts {
   shared: SharedQueue;
   username: string;
-  /** The person, where the queue is read by somebody else: clusters may show people only their own jobs. */
+  /** The person, through sudo, where the queue is read by somebody else: clusters may show people only their own jobs. */
   person?: Commands;
+}
+
+function refusedBySudo(error: unknown): NoAnswer {
+  if (isOfKind(error, 'sudo-refused')) return { problem: error.message, passing: false };
+  throw error;
 }
 
 /** The queue for the jobs of one person. */
@@ -197,16 +225,16 @@ export function createSlurmQueue({ shared, username, person }: Parts): SlurmQueu
   let personAnswers = person !== undefined;
   return {
     async read(ids, withinMs) {
-      const listing = await shared.read(ids, withinMs);
-      if ('problem' in listing) return listing;
-      const { jobs } = listing;
+      const seen = await shared.read(ids, withinMs);
+      if ('problem' in seen) return seen;
+      const { jobs } = seen;
       const unseen = ids.filter((id) => !jobs.has(id));
       if (!person || unseen.length === 0 || (await shared.showsAll())) return { jobs, complete: true };
       if (!personAnswers) return { jobs, complete: false };
-      const own = await list(person, unseen).catch((error: Error) => ({ problem: error.message }));
+      const own = await list(listingThroughSudo(person), unseen).catch(refusedBySudo);
       if ('jobs' in own) return { jobs: new Map([...jobs, ...own.jobs]), complete: true };
       // most sites let the service run no squeue for a person; then it is not asked again
-      personAnswers = isPassing(own.problem);
+      personAnswers = own.passing;
       return { jobs, complete: false };
     },
     async history(ids) {
@@ -225,7 +253,7 @@ export function createSlurmQueue({ shared, username, person }: Parts): SlurmQueu
     async find(mark) {
       const question = questionAbout(mark);
       const answer = await ask(commands, ['squeue', '--noheader', `--user=${username}`, ...question]);
-      if ('problem' in answer) return { problem: answer.problem, passing: answer.passing };
+      if ('problem' in answer) return answer;
       return { ids: idsMarked(mark, answer.text) };
     },
   };

@@ -8,7 +8,7 @@
 import { ServiceError } from '@service/contract/errors';
 
 import { readJobId } from '../engine/slurm/queue.ts';
-import { isPassing, refusalWords } from '../engine/slurm/refusals.ts';
+import { isSlurmAway, refusalWords } from '../engine/slurm/refusals.ts';
 import { capture } from '../hosts/index.ts';
 import { type Asked, type Asking, untilAnswered } from './away.ts';
 import type { SlurmClient } from './client.ts';
@@ -46,7 +46,7 @@ async function sbatch({ commands }: SlurmClient, { mark, script }: Submission): 
     timeoutMs: LONGEST_SBATCH_MS,
   });
   if (code !== 0) {
-    if (isPassing(stderr)) return { silence: stderr.trim() };
+    if (isSlurmAway(stderr)) return { silence: stderr.trim() };
     throw new SubmissionRefused(refusalWords(stderr), stderr.trim() || `sbatch ended with ${code}`);
   }
   const printed = stdout.toString('utf8').trim();

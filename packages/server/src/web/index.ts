@@ -80,9 +80,8 @@ export function prepareWeb(app: FastifyInstance, { settings, logging, dataBase, 
         mount.giveUp();
         manual.giveUp();
         if (stopping.aborted) return undefined;
-        const { message } = error as Error;
-        if (message.startsWith('The web server cannot start.'))
-          throw new SettingsError(message, { of: 'web', cause: error });
+        const { message, kind } = error as Error & { kind?: string };
+        if (kind === 'wrong-web-settings') throw new SettingsError(message, { of: 'web', cause: error });
         console.error(
           `The web client could not be started: ${sentence(message)} The API works without it. ` +
             `${repairOf(CLIENT)} and start again, or start with --no-web.`,

@@ -15,7 +15,7 @@ function read(content: string | Buffer) {
   const path = join(folder, 'body');
   writeFileSync(path, content);
   const length = Buffer.byteLength(content);
-  return parsePieces(piecesOf({ fd: openSync(path, 'r'), length }), length);
+  return parsePieces(piecesOf({ fd: openSync(path, 'r'), length }));
 }
 
 const MB = 2 ** 20;

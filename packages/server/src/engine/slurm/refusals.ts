@@ -1,7 +1,7 @@
 /**
  * Why `sbatch`, `squeue` or `scancel` failed: Slurm is away and may be asked again, or it says no.
  *
- *     isPassing('sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)') // true
+ *     isSlurmAway('sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)') // true
  *     refusalWords('sbatch: error: invalid partition specified: x\nsbatch: error: Batch job submission failed: Invalid partition name specified')
  *     // 'Slurm does not accept jobs for this partition. Ask an administrator … It says: Invalid partition name specified'
  */
@@ -45,7 +45,7 @@ const lines = (stderr: string) =>
 const failureLine = (stderr: string) =>
   lines(stderr).findLast((line) => /submission failed|allocation failure/i.test(line));
 
-export function isPassing(stderr: string): boolean {
+export function isSlurmAway(stderr: string): boolean {
   const text = (failureLine(stderr) ?? stderr).toLowerCase();
   if (NO.test(text)) return false;
   return AWAY.some((words) => text.includes(words)) || text.includes('slurm_load_jobs error');

@@ -75,7 +75,10 @@ export function knownHosts(file: string): KnownHosts {
   const read = () =>
     readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return '';
-      throw new HostAway(`The known hosts in ${file} cannot be read: ${error.message}`, { needsPerson: true });
+      throw new HostAway(`The known hosts in ${file} cannot be read: ${error.message}`, {
+        needsPerson: true,
+        cause: error,
+      });
     });
 
   async function add(address: Address, key: Buffer): Promise<void> {

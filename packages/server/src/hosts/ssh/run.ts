@@ -185,7 +185,9 @@ function follow(
     );
 
     const fail = (stream: typeof stdout) => (error: Error) =>
-      endBecause(stream.begun() ? error : new Error(`${program} could not begin as ${name}: ${error.message}`));
+      endBecause(
+        stream.begun() ? error : new Error(`${program} could not begin as ${name}: ${error.message}`, { cause: error }),
+      );
     const allTaken = [handOn(channel, stdout.take, fail(stdout)), handOn(channel.stderr, stderr.take, fail(stderr))];
     channel.on('error', ignored);
     const over = async (exit: Finished | undefined) => {

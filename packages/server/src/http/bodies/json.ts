@@ -1,16 +1,27 @@
 /** Reads JSON bodies: what is not UTF-8, too deep or not JSON is refused before anything else looks at it. */
 import { isUtf8 } from 'node:buffer';
 
-import { type Operation, type Outcome, parseJson, parseLongJson, type Pieces, readBody } from '@service/contract';
+import {
+  NotJson,
+  type Operation,
+  type Outcome,
+  parseJson,
+  parseLongJson,
+  type Pieces,
+  readBody,
+} from '@service/contract';
 
 import { invalid, refuse, Refusal } from '../refusal.ts';
 import type { Pack, Packed } from './pack.ts';
 import { jsonScanner } from './scan.ts';
 
-function invalidJson(error: Error, length: number): Refusal {
-  const position = /position (\d+)/.exec(error.message)?.[1];
-  const offset = position === undefined ? length : Number(position);
-  return refuse(422, [{ type: 'json_invalid', loc: ['body', offset], msg: 'The body is not valid JSON.' }]);
+const invalidJson = (offset: number): Refusal =>
+  refuse(422, [{ type: 'json_invalid', loc: ['body', offset], msg: 'The body is not valid JSON.' }]);
+
+/** JSON.parse tells it in its words only; what it does not tell is wrong at the end. */
+function offsetIn({ message }: Error, length: number): number {
+  const position = /position (\d+)/.exec(message)?.[1];
+  return position === undefined ? length : Number(position);
 }
 
 /** Escapes that may stand for text the database cannot store; most bodies have none, and need no second look. */
@@ -30,19 +41,19 @@ export function parseBytes(bytes: Uint8Array, parse: (text: string) => unknown =
   try {
     return { value: parse(text), doubtful: DOUBTFUL.test(text) };
   } catch (error) {
-    return { refusal: invalidJson(error as Error, text.length) };
+    return { refusal: invalidJson(offsetIn(error as Error, text.length)) };
   }
 }
 
 /** Of a body that comes in pieces. */
-export function parsePieces(pieces: Pieces, length: number): ParsedBody {
+export function parsePieces(pieces: Pieces): ParsedBody {
   let doubtful = false;
   try {
     const value = parseLongJson(pieces, (source) => (doubtful ||= DOUBTFUL.test(source)));
     return { value, doubtful };
   } catch (error) {
     if (error instanceof Refusal) return { refusal: error };
-    if (error instanceof SyntaxError) return { refusal: invalidJson(error, length) };
+    if (error instanceof NotJson) return { refusal: invalidJson(error.at + error.inside) };
     throw error;
   }
 }

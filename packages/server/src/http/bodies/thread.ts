@@ -13,7 +13,7 @@ import type { Pack, Packs } from './pack.ts';
 import { piecesOf } from './pieces.ts';
 import { jsonScanner } from './scan.ts';
 
-export interface Task {
+export interface LongBody {
   operation: string;
   /** An open file of this process, and how much of it is the body. */
   fd: number;
@@ -28,7 +28,7 @@ export type ThreadAnswer =
   | { entries: ValidationEntry[] }
   | { rest: Uint8Array; texts: Uint8Array[] };
 
-/** For each task its answer, then the texts that follow it, then the end; or a failure at any time. */
+/** For each body its answer, then the texts that follow it, then the end; or a failure at any time. */
 export type ThreadMessage = { answer: ThreadAnswer } | { text: Uint8Array } | { end: true } | { failure: string };
 
 interface Read {
@@ -39,13 +39,13 @@ interface Read {
 const only = (answer: ThreadAnswer): Read => ({ answer, more: [] });
 const refused = ({ status, body }: Refusal): Read => only({ refusal: { status, body } });
 
-function read(operation: Operation, task: Task, pack: Pack | undefined): Read {
-  const reading = readJson(operation, parsePieces(piecesOf(task), task.length), pack);
+function read(operation: Operation, body: LongBody, pack: Pack | undefined): Read {
+  const reading = readJson(operation, parsePieces(piecesOf(body)), pack);
   if ('refusal' in reading) return refused(reading.refusal);
   if ('entries' in reading) return only(reading);
   const { rest, texts, more } = reading.value;
   const text = rest === undefined ? new Uint8Array() : new TextEncoder().encode(JSON.stringify(rest));
-  const refusal = pack ? jsonScanner(task.mostValues)(text) : undefined;
+  const refusal = pack ? jsonScanner(body.mostValues)(text) : undefined;
   return refusal ? refused(refusal) : { answer: { rest: text, texts }, more };
 }
 
@@ -59,17 +59,17 @@ export function readBodies(operations: Operation[], packs: Packs): void {
       message,
       handed.map((bytes) => bytes.buffer as ArrayBuffer),
     );
-  const answerTask = (task: Task) => {
-    const operation = known.get(task.operation);
-    if (!operation) throw new Error(`Nobody knows the operation ${task.operation}`);
-    const { answer, more } = read(operation, task, packs[task.operation]);
+  const answerFor = (body: LongBody) => {
+    const operation = known.get(body.operation);
+    if (!operation) throw new Error(`Nobody knows the operation ${body.operation}`);
+    const { answer, more } = read(operation, body, packs[body.operation]);
     post({ answer }, 'rest' in answer ? [answer.rest, ...answer.texts] : []);
     for (const text of more) post({ text }, [text]);
     post({ end: true });
   };
   port.on(
     'message',
-    guarded(answerTask, (error) => post({ failure: textOf(error) })),
+    guarded(answerFor, (error) => post({ failure: textOf(error) })),
   );
 }
 

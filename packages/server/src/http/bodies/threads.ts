@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads';
 
 import { guarded, ignored } from '../../guard.ts';
 import { refuse } from '../refusal.ts';
-import type { Task, ThreadAnswer, ThreadMessage } from './thread.ts';
+import type { LongBody, ThreadAnswer, ThreadMessage } from './thread.ts';
 
 /** Beyond this a body waits for the thread of the longest ones. */
 const LONG = 8 * 2 ** 20;
@@ -26,14 +26,14 @@ interface ReadByThread {
 
 /** Who waits for an answer, and then for what follows it. */
 interface Waiting {
-  task: Task;
+  body: LongBody;
   answer(answer: ThreadAnswer): void;
   text(text: Uint8Array): void;
   end(): void;
   fail(reason: unknown): void;
 }
 
-function createWaiting(task: Task): { waiting: Waiting; reading: Promise<ReadByThread> } {
+function createWaiting(body: LongBody): { waiting: Waiting; reading: Promise<ReadByThread> } {
   const { promise, resolve, reject } = Promise.withResolvers<ReadByThread>();
   let texts: ReadableStreamDefaultController<Uint8Array>;
   let wanted = true;
@@ -43,7 +43,7 @@ function createWaiting(task: Task): { waiting: Waiting; reading: Promise<ReadByT
   });
   const ifWanted = (work: () => void) => (wanted ? work() : undefined);
   const waiting: Waiting = {
-    task,
+    body,
     answer: (answer) => resolve({ answer, more }),
     text: (text) => ifWanted(() => texts.enqueue(text)),
     end: () => ifWanted(() => texts.close()),
@@ -84,7 +84,7 @@ const TOO_MUCH = () =>
 const CLOSING = () => refuse(503, 'The service is stopping. Try again in a moment.', { 'retry-after': '5' });
 
 interface Lane {
-  read(person: number, task: Task): Promise<ReadByThread>;
+  read(person: number, body: LongBody): Promise<ReadByThread>;
   close(): Promise<void>;
 }
 
@@ -152,13 +152,13 @@ function createLane(entry: URL, kind: 'ordinary' | 'long'): Lane {
       // its file is closed when the request is answered, so the thread has to be over by then
       void end().then(() => settle((waiting) => waiting.fail(TOO_MUCH())));
     });
-    worker.postMessage(current.task);
+    worker.postMessage(current.body);
   }
 
   return {
-    read(person, task) {
+    read(person, body) {
       if (closed) return Promise.reject(CLOSING());
-      const { waiting, reading } = createWaiting(task);
+      const { waiting, reading } = createWaiting(body);
       queue.add(person, waiting);
       advance();
       return reading;
@@ -173,7 +173,7 @@ function createLane(entry: URL, kind: 'ordinary' | 'long'): Lane {
 }
 
 export interface ReadingThreads {
-  read(person: number, task: Task): Promise<ReadByThread>;
+  read(person: number, body: LongBody): Promise<ReadByThread>;
   close(): Promise<void>;
 }
 
@@ -181,7 +181,7 @@ export function createReadingThreads(entry: URL): ReadingThreads {
   const ordinary = createLane(entry, 'ordinary');
   const long = createLane(entry, 'long');
   return {
-    read: (person, task) => (task.length > LONG ? long : ordinary).read(person, task),
+    read: (person, body) => (body.length > LONG ? long : ordinary).read(person, body),
     async close() {
       await Promise.all([ordinary.close(), long.close()]);
     },

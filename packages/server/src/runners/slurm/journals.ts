@@ -2,6 +2,7 @@
  * Reads the journals of packs: as they grow, where the cluster can tell (journal-follower.ts); else by and by, ever less often, so
  * that a task costs few commands however long it takes and however many units it has.
  */
+import { type Pauses, pauseAfter } from '../../retry.ts';
 import { endsOfFiles, isAway, SilentFile, type WantedFile } from '../../slurm/index.ts';
 import type { Batch } from '../batch.ts';
 import { type Intake, longestRecord } from '../journal.ts';
@@ -14,8 +15,7 @@ import { type Pack, type Round, workerFileOf } from './rounds.ts';
 /** A look at running packs waits for this part of the time that the task has taken. */
 const SHARE = 0.25;
 const LONGEST_GAP_MS = 600_000;
-const FIRST_RETRY_MS = 250;
-const LONGEST_RETRY_MS = 8000;
+const PAUSES: Pauses = { firstPauseMs: 250, longestPauseMs: 8000 };
 /** Bytes that have come by themselves and are not taken yet; more are asked for again. */
 const MOST_ARRIVED = 8 * 2 ** 20;
 const MOST_SILENCES = 3;
@@ -150,7 +150,7 @@ export function createJournalReader({ cluster, batch, progress, wake }: ReaderPa
       wanted = [...unread, ...running];
       if (wanted.length === 0) return void (due = undefined);
       const gap = Math.min(LONGEST_GAP_MS, SHARE * (Date.now() - start));
-      const retry = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** retries);
+      const retry = pauseAfter(retries + 1, PAUSES);
       // when all that is left is over, nothing is gained by waiting
       const last = unread.length === open.length;
       due = lastRead + (last ? retry : Math.max(unread.length > 0 ? retry : cluster.pollMs, gap));

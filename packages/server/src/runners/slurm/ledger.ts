@@ -2,7 +2,7 @@
  * The ledger of a batch on a cluster: what the service must not forget, as lines in a file that only grows. What was planned,
  * what was submitted and under which id, how packs ended. Each line is on disk before the next step is taken.
  */
-import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { SlurmOptions } from '../../engine/slurm/options.ts';
@@ -42,8 +42,13 @@ export type LedgerEntry =
   | { again: AgainEntry[] }
   | { done: true };
 
-/** As batches that are under way know it. */
-const FILE = 'memory.jsonl';
+const FILE = 'ledger.jsonl';
+/** Of batches that began before an update. */
+const EARLIER_FILE = 'memory.jsonl';
+const fileIn = (folder: string) => {
+  const earlier = join(folder, EARLIER_FILE);
+  return existsSync(earlier) ? earlier : join(folder, FILE);
+};
 
 export interface Ledger {
   entries: LedgerEntry[];
@@ -82,7 +87,7 @@ function entriesIn(path: string): { entries: LedgerEntry[]; torn: boolean } {
 }
 
 export function openLedger(folder: string): Ledger {
-  const path = join(folder, FILE);
+  const path = fileIn(folder);
   const { entries, torn } = entriesIn(path);
   let separator = torn ? '\n' : '';
   return {

@@ -26,9 +26,11 @@ if TYPE_CHECKING:
     from types import CodeType, ModuleType
     from typing import Any
 
+START_TICKS = 19  # starttime of proc(5), counted from behind the name of the program
+
 
 def start_ticks_of(pid: int) -> str:
-    """Field 22 of /proc/<pid>/stat, the 20th after the name of the program, which may hold anything."""
+    """Of /proc/<pid>/stat. The name of the program may hold anything, so that fields are counted from behind it."""
     try:
         descriptor = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
     except OSError:
@@ -39,7 +41,7 @@ def start_ticks_of(pid: int) -> str:
         return ""
     finally:
         os.close(descriptor)
-    return text[text.rindex(b")") + 2 :].split()[19].decode()
+    return text[text.rindex(b")") + 2 :].split()[START_TICKS].decode()
 
 
 def is_harmless(node: "Any") -> bool:

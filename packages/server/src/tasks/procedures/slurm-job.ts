@@ -8,13 +8,12 @@
 import { StringDecoder } from 'node:string_decoder';
 
 import { stateKind } from '../../engine/slurm/states.ts';
-import { HostAway } from '../../hosts/index.ts';
 import {
   type Asked,
   type Asking,
   cancel,
+  comesBack,
   followFiles,
-  isAway,
   pause,
   type SlurmClient,
   SubmissionRefused,
@@ -158,8 +157,6 @@ async function follow(run: ProcedureRun, job: SlurmJob, id: number): Promise<voi
   throw new StepFailed(`The Slurm job ${id} did not work (${state}): ${said}`);
 }
 
-const isPassing = (error: unknown) => isAway(error) && !(error instanceof HostAway && error.needsPerson);
-
 export async function runInSlurm(run: ProcedureRun, job: SlurmJob, commands: ScriptCommand[]): Promise<void> {
   const files = filesOf(job);
   const script = submissionScript({ ...job, commands });
@@ -172,7 +169,7 @@ export async function runInSlurm(run: ProcedureRun, job: SlurmJob, commands: Scr
     await follow(run, job, id);
   } catch (error) {
     // it must not go on in a folder that is about to be removed
-    if (!job.signal.aborted && !isPassing(error)) {
+    if (!job.signal.aborted && !comesBack(error)) {
       await cancelEarlier(run, job).catch((late: Error) =>
         run.say(`The Slurm job may still run: ${late.message}`, 'WARNING'),
       );

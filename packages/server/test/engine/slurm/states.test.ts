@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { readAccounts, readQueue } from '../../../src/engine/slurm/queue.ts';
-import { isPassing, refusalWords } from '../../../src/engine/slurm/refusals.ts';
+import { isSlurmAway, refusalWords } from '../../../src/engine/slurm/refusals.ts';
 import { type EndKind, endWords, stateKind } from '../../../src/engine/slurm/states.ts';
 
 describe('a state of Slurm', () => {
@@ -187,7 +187,7 @@ describe('an error of Slurm', () => {
     'sbatch: error: If munged is up, restart with --num-threads=10\nsbatch: error: Munge encode failed: Failed to access "/run/munge/munge.socket.2"',
     'sbatch: error: Batch job submission failed: Slurm backup controller in standby mode',
   ])('that passes: %s', (stderr) => {
-    expect(isPassing(stderr)).toBe(true);
+    expect(isSlurmAway(stderr)).toBe(true);
   });
 
   it.each<[string, RegExp]>([
@@ -242,7 +242,7 @@ describe('an error of Slurm', () => {
     ],
     ['slurm_load_jobs error: Invalid job id specified', /It says: slurm_load_jobs error: Invalid job id specified/],
   ])('that does not pass: %s', (stderr, words) => {
-    expect(isPassing(stderr)).toBe(false);
+    expect(isSlurmAway(stderr)).toBe(false);
     expect(refusalWords(stderr)).toMatch(words);
   });
 

@@ -2,6 +2,8 @@
  * What has to be right before the web server starts, beyond single values; ends with status 2 when something is wrong.
  * Within the service it is the service that ends.
  */
+import { ServiceError } from '@service/contract/errors';
+
 import { service } from './mounted.ts';
 
 interface Variable {
@@ -46,11 +48,22 @@ function problemsOf(variables: Record<string, Variable>, environment: Environmen
   return [...problems, ...clashes(values)];
 }
 
+/** The service knows it by its kind: the class of the built client is another one than its own. */
+class WrongSettings extends ServiceError {
+  readonly kind = 'wrong-web-settings';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`The web server cannot start.\n${problems.map((one) => `  ${one}`).join('\n')}`);
+    this.problems = problems;
+  }
+}
+
 export function endOnProblems(variables: Record<string, Variable>, environment: Environment): void {
   const problems = problemsOf(variables, environment);
   if (problems.length === 0) return;
-  const text = `The web server cannot start.\n${problems.map((one) => `  ${one}`).join('\n')}`;
-  if (service !== undefined) throw new Error(text);
-  console.error(text);
+  const wrong = new WrongSettings(problems);
+  if (service !== undefined) throw wrong;
+  console.error(wrong.message);
   process.exit(2);
 }
