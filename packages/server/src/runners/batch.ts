@@ -12,6 +12,7 @@ import { pipeline } from 'node:stream/promises';
 
 import type { AccountHost } from '../hosts/index.ts';
 import type { SlurmOptions } from '../engine/slurm/options.ts';
+import type { Order } from './orders.ts';
 import { WORKER_FILE, workerArchive } from './worker-archive.ts';
 
 interface BatchUnit {
@@ -137,6 +138,8 @@ export async function writeWorker(folder: string): Promise<string> {
   return path;
 }
 
+const CONTROL = 'control.json';
+
 /** What the worker may do now. Workers that run since before an update of the service know slots as `places`. */
-export const writeControl = (folder: string, { slots, stop }: { slots: number; stop: boolean }): Promise<void> =>
-  replace(join(folder, 'control.json'), JSON.stringify({ slots, places: slots, stop }));
+export const writeControl = (folder: string, { slots, order, stop }: Order & { stop: boolean }): Promise<void> =>
+  replace(join(folder, CONTROL), JSON.stringify({ slots, places: slots, order, stop }));

@@ -15,6 +15,7 @@ import { processesWithWord } from '../processes.ts';
 import { type Batch, isWritten, JOURNAL, writeBatch, writeControl, writeWorker } from './batch.ts';
 import { createIntake, journalReader, strangeWords } from './journal.ts';
 import { lockHolder, worksWith } from './lock.ts';
+import { createOrders, type Orders } from './orders.ts';
 import type { WorkerRecord } from './records.ts';
 import { type Following, type Runner, RunnerProblem } from './runner.ts';
 import { createSlots } from './slots.ts';
@@ -66,6 +67,7 @@ interface State {
   running: Set<number>;
   ended: number;
   obeyed: number;
+  orders: Orders;
   finished: boolean;
 }
 
@@ -74,8 +76,10 @@ function take(state: State, record: WorkerRecord): void {
     state.running.delete(record.end);
     state.ended += 1;
   } else if ('start' in record) state.running.add(record.start);
-  else if ('slots' in record) state.obeyed = record.slots;
-  else if ('worker' in record) state.worker = { pid: record.worker, started: record.started };
+  else if ('slots' in record) {
+    state.obeyed = record.slots;
+    state.orders.answered(record.order);
+  } else if ('worker' in record) state.worker = { pid: record.worker, started: record.started };
   else if ('finished' in record) state.finished = true;
 }
 
@@ -85,7 +89,7 @@ const lastLines = async (path: string) =>
 /** A worker whose journal says that it has finished, or says nothing that can be believed, and that goes on all the same. */
 async function endWorkers(host: Host, folder: string): Promise<void> {
   const end = Date.now() + LONGEST_STOP_MS;
-  await writeControl(folder, { slots: 0, stop: true });
+  await writeControl(folder, { ...createOrders().next(0), stop: true });
   const workers = await processesWithWord(folder);
   for (const worker of workers) await host.signal(worker, 'SIGUSR1');
   for (const worker of workers) {
@@ -123,7 +127,8 @@ export function createLocalRunner({ host: own, slots: total, warmParents }: Loca
     const { largestOutput } = batch;
     const intake = createIntake({ has: (number) => number < batch.total, largestOutput });
     const journal = journalReader(join(folder, JOURNAL), intake);
-    const state: State = { worker: undefined, running: new Set(), ended: 0, obeyed: 0, finished: false };
+    const orders = createOrders();
+    const state: State = { worker: undefined, running: new Set(), ended: 0, obeyed: 0, orders, finished: false };
     const { wake, wait, close } = wakeUpOn(join(folder, JOURNAL));
     const share = slots.enter({ width: batch.width, total: batch.total, onChange: wake });
     let [startsInVain, told, stopTold, stopSince] = [0, -1, false, 0];
@@ -148,9 +153,8 @@ export function createLocalRunner({ host: own, slots: total, warmParents }: Loca
 
     async function tell(): Promise<void> {
       if (told === share.granted && stopTold === stop.aborted) return;
-      const control = { slots: share.granted, stop: stop.aborted };
-      await writeControl(folder, control);
-      [told, stopTold] = [control.slots, control.stop];
+      [told, stopTold] = [share.granted, stop.aborted];
+      await writeControl(folder, { ...orders.next(told), stop: stopTold });
       await signalWorker('SIGUSR1');
     }
 
@@ -185,6 +189,18 @@ export function createLocalRunner({ host: own, slots: total, warmParents }: Loca
       return false;
     }
 
+    const mayObey = () => Math.max(state.obeyed, orders.most());
+    const tellShare = () =>
+      share.update({ running: state.running.size, obeyed: mayObey(), remaining: batch.total - state.ended });
+
+    /** What only a worker that is gone could have taken. */
+    async function giveBack(): Promise<void> {
+      if (mayObey() <= share.granted || (await hasWorker())) return;
+      state.obeyed = 0;
+      orders.unread();
+      tellShare();
+    }
+
     const missesWorker = async () => (share.granted > 0 || stop.aborted) && !(await hasWorker());
 
     /** A worker that does not stop is ended; the next one settles what it left. */
@@ -201,10 +217,11 @@ export function createLocalRunner({ host: own, slots: total, warmParents }: Loca
       for (;;) {
         while (!leave.aborted && !state.finished && (await read()));
         tellStrange();
-        share.update({ running: state.running.size, obeyed: state.obeyed, remaining: batch.total - state.ended });
+        tellShare();
         if (state.finished) return 'finished' as const;
         if (leave.aborted) return 'left' as const;
         await tell();
+        await giveBack();
         if (await missesWorker()) {
           // it may have ended just after the last look
           if (await read()) continue;

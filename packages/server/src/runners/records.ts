@@ -70,7 +70,8 @@ const End = z.object({
 
 const KINDS = {
   worker: Worker,
-  slots: z.object({ slots: z.int().min(0).max(LARGEST_INTEGER) }),
+  /** What it obeys, and the number of the order that says so. */
+  slots: z.object({ slots: z.int().min(0).max(LARGEST_INTEGER), order: z.int().min(0).optional() }),
   stopping: z.object({ stopping: z.literal(true) }),
   /** Python imports for all units before the first of them starts. */
   importing: z.object({ importing: z.literal(true), time }),

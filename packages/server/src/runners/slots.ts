@@ -12,7 +12,7 @@ const TURN_MS = 2000;
 export interface Share {
   /** How many units may run now. */
   granted: number;
-  /** What is known of the batch: units that run, what its worker obeys, units that have not ended. */
+  /** What is known of the batch: units that run, what its worker obeys or may come to obey, units that have not ended. */
   update(known: { running: number; obeyed: number; remaining: number }): void;
   leave(): void;
 }

@@ -41,6 +41,7 @@ describe('a line is a record when a worker could have written it', () => {
   it.each([
     WORKER,
     { slots: 4 },
+    { slots: 4, order: 7 },
     { running: 0, pid: 78, started: '124' },
     { stopping: true },
     START,

@@ -1,6 +1,6 @@
 /** Batches on this machine, as the service follows them. */
 import { spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterAll, expect, it } from 'vitest';
@@ -8,6 +8,7 @@ import { afterAll, expect, it } from 'vitest';
 import { localHost } from '../../src/hosts/index.ts';
 import { writeBatch } from '../../src/runners/batch.ts';
 import { createLocalRunner, type JournalRecord } from '../../src/runners/index.ts';
+import { until } from '../support/until.ts';
 import { cleanUp, newFolder, smallBatch } from './batch.ts';
 
 afterAll(cleanUp);
@@ -80,4 +81,42 @@ it('a line that no worker writes is left out and told, whoever wrote it', async 
   expect(outcome).toBe('finished');
   expect(said.filter((record) => 'end' in record)).toMatchObject([{ end: 0, exit_code: 0 }]);
   expect(lines).toEqual(['2 lines in the journal of the tasks were not written by the service and left out']);
+});
+
+/** Has read what it may do and does not say so yet, as one whose machine is busy; it goes on when there is a file `go`. */
+const SLOW_WORKER = `import json, os, signal, sys, time
+signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+folder = sys.argv[1]
+ticks = open('/proc/self/stat').read().rpartition(')')[2].split()[19]
+open(folder + '/lock', 'w').write('%d %s' % (os.getpid(), ticks))
+control = json.load(open(folder + '/control.json'))
+while not os.path.exists(folder + '/go'): time.sleep(0.02)
+journal = open(folder + '/journal.jsonl', 'a', buffering=1)
+def tell(**record): journal.write(json.dumps(record) + '\\n')
+tell(worker=os.getpid(), started=ticks, boot='b', host='h', time=1.0)
+tell(slots=control['slots'], order=control['order'])
+tell(start=0, time=2.0)
+tell(end=0, time=3.0, exit_code=0, signal=None, cpu_seconds=0.5, peak_memory_bytes=None, out_of_memory=False, output=None,
+     output_bytes=0, problem=None, stopped=False, lost=False, num_warnings=0, log_bytes=0, tail='')
+tell(finished=True, stopped=False)
+`;
+
+it('a slot is nobody else’s while a worker may have read that it is its own', { timeout: 60_000 }, async () => {
+  const root = newFolder();
+  writeFileSync(join(root, 'slow.py'), SLOW_WORKER);
+  writeFileSync(join(root, 'python'), `#!/bin/sh\nexec python3 ${join(root, 'slow.py')} "$4"\n`, { mode: 0o755 });
+  const runner = createLocalRunner({ host: localHost, slots: 1 });
+  const following = { onRecords: () => undefined, stop: never, leave: never };
+  const [slow, other] = [smallBatch(newFolder()), smallBatch(newFolder())];
+  const slotsOf = ({ folder }: { folder: string }) =>
+    (JSON.parse(readFileSync(join(folder, 'control.json'), 'utf8')) as { slots: number }).slots;
+  const lock = join(slow.folder, 'lock');
+  const first = runner.with(join(root, 'python')).run(slow, following);
+  await until('the worker to have read', () => existsSync(lock) && readFileSync(lock, 'utf8').includes(' '));
+  const second = runner.with('python3').run(other, following);
+  await until('the turn of the other', () => slotsOf(slow) === 0);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect(slotsOf(other)).toBe(0);
+  writeFileSync(join(slow.folder, 'go'), '');
+  expect(await Promise.all([first, second])).toEqual(['finished', 'finished']);
 });

@@ -10,6 +10,11 @@ from typing import NamedTuple
 class Control(NamedTuple):
     slots: int | None
     stop: bool
+    order: int | None
+
+
+def whole_number(value: object) -> int | None:
+    return value if type(value) is int else None
 
 
 class ControlFile:
@@ -30,8 +35,11 @@ class ControlFile:
                 return None
             with open(self._path) as file:
                 content = json.load(file)
-            slots = content["slots"]
-            control = Control(slots if type(slots) is int else None, content.get("stop") is True)
+            control = Control(
+                slots=whole_number(content["slots"]),
+                stop=content.get("stop") is True,
+                order=whole_number(content.get("order")),
+            )
             self._seen = seen
             return control
         except (OSError, ValueError, KeyError, TypeError, AttributeError):

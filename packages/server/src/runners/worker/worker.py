@@ -65,6 +65,7 @@ class Worker:
         self.claim = ClaimWatch(assignment.claim)
 
         self.slots: int | None = None  # how many units may run at a time
+        self.order: int | None = None  # the number of the order that says so
         self.announced: list[Unit] = []  # have a start record that may not be on disk yet
         self.children: dict[int, Unit] = {}  # by pid
         self.warm: WarmProcess | None = None  # the parent of other units
@@ -127,18 +128,19 @@ class Worker:
             control = self.control.read_if_changed()
             if control:
                 self.signals.stop = self.signals.stop or control.stop
-                self.grant(control.slots)
+                self.grant(control.slots, control.order)
         else:
-            self.grant(self.assignment.slots)
+            self.grant(self.assignment.slots, None)
         self.claim.look()
         if self.signals.stop and not self.is_stopping:
             self.is_stopping = True
             self.journal.add({"stopping": True})
 
-    def grant(self, slots: int | None) -> None:
-        if slots is not None and slots != self.slots:
-            self.slots = slots
-            self.journal.add({"slots": slots})
+    def grant(self, slots: int | None, order: int | None) -> None:
+        """An order is answered also when it changes nothing: until then the slots of earlier ones are kept for us."""
+        if slots is not None and (slots != self.slots or order != self.order):
+            self.slots, self.order = slots, order
+            self.journal.add({"slots": slots} if order is None else {"slots": slots, "order": order})
 
     # Starting
 
