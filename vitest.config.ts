@@ -5,22 +5,27 @@ import { defineConfig } from 'vitest/config';
 import { operations } from './packages/web/operations-plugin.ts';
 import { LAUNCH } from './tests/support/browser.ts';
 
-/** What the server does without a database. */
-const ALONE = ['engine', 'hosts', 'slurm', 'runners', 'files', 'http', 'demo-tasks', 'drawing'].map(
-  (folder) => `packages/server/test/${folder}/**/*.test.ts`,
-);
+const inServer = (name: string) => `packages/server/test/${name}.test.ts`;
+const everyFileOf = (folder: string) => `${folder}/**/*`;
+
+/** What the server does without a database: whole rooms, and single files of rooms whose other files have one. */
+const ALONE = [
+  ...['demo-tasks', 'engine', 'jobs/files', 'pictures/drawing', 'runners', 'slurm', 'zarr'].map(everyFileOf),
+  ...['hosts/output', 'http/body-pieces', 'http/line', 'http/long-answers'],
+].map(inServer);
 
 /** What takes long and asks the database in no other way, or not at all: twice in long runs only. */
 const LONG_TWICE = process.env['LONG']
   ? []
   : [
-      ...['data', 'doors', 'jobs', 'pictures', 'projects', 'tables', 'tasks'].map((folder) => `${folder}/**/*`),
-      ...['audit-export', 'audited-operations', 'http', 'logging', 'mail', 'oauth', 'overview', 'settings'],
-      ...['sign-in', 'throttle'],
-    ].map((name) => `packages/server/test/${name}.test.ts`);
+      ...['data', 'doors', 'hosts', 'http', 'jobs', 'logging', 'mail', 'overview', 'pictures'].map(everyFileOf),
+      ...['projects', 'queue', 'settings', 'tables', 'tasks'].map(everyFileOf),
+      ...['accounts/oauth', 'accounts/sign-in', 'accounts/throttle'],
+      ...['audit/audit-export', 'audit/audited-operations'],
+    ].map(inServer);
 
 /** What makes and drops many databases, for which only a server that never waits for the disk is quick enough. */
-const ONCE = process.env['LONG'] ? [] : ['packages/server/test/import/**/*.test.ts'];
+const ONCE = process.env['LONG'] ? [] : [inServer(everyFileOf('import'))];
 
 /** What a file leaves behind goes with it. */
 const EACH_FILE = ['packages/server/test/support/each-file.ts'];

@@ -14,7 +14,7 @@ const MANY_IMAGES = 20_000;
 /** For what another account costs. */
 const TURNS = 15;
 const TIDY_UP_MS = 2000;
-const PLACES = 2;
+const SLOTS = 2;
 const SIZES = [1000, 10_000, 20_000, 100_000];
 const NO_OP = '/bin/true';
 
@@ -115,7 +115,7 @@ async function bareLoop(): Promise<number> {
       await new Promise((resolve) => child.once('exit', resolve));
     }
   };
-  await Promise.all(Array.from({ length: PLACES }, lane));
+  await Promise.all(Array.from({ length: SLOTS }, lane));
   return (performance.now() - begun) / 1000;
 }
 
@@ -133,7 +133,7 @@ async function openLab({ serviceUrl, connection }: Servers) {
   await db.connect();
   const call = caller(serviceUrl, await login(serviceUrl));
   const place = await createProject(db);
-  const meta = { parallel_tasks_per_job: PLACES };
+  const meta = { parallel_tasks_per_job: SLOTS };
   const parallel = await createWorkflow(db, place, { name: 'nothing', type: 'parallel', command: NO_OP, meta });
   const single = await createWorkflow(db, place, { name: 'nothing at once', type: 'non_parallel', command: NO_OP });
   return { db, call, place, parallel, single };
@@ -150,7 +150,7 @@ async function measure(servers: Servers): Promise<void> {
     rounds.push({ ours: await runJob({ call, db }, place.project, parallel, few), loop: await bareLoop() });
   }
   const [ours, loop] = [Math.min(...rounds.map((round) => round.ours)), Math.min(...rounds.map((round) => round.loop))];
-  line(`${UNITS} units that do nothing, ${PLACES} at a time`, seconds(ours), 'best of three');
+  line(`${UNITS} units that do nothing, ${SLOTS} at a time`, seconds(ours), 'best of three');
   line('the same in a bare loop', seconds(loop), `ratio ${ratio(ours / loop)}, at most 1.5`);
 
   let largest = 0;

@@ -28,7 +28,7 @@ const PACKAGE = 'fractal-tasks-core';
 const VERSION = '2.1.0';
 const WELLS = 6;
 const SIZE = 1024;
-const PLACES = 2;
+const SLOTS = 2;
 
 const CHANNEL = { mode: 'label', identifier: 'nuclei' };
 const SEGMENT = { channel: CHANNEL, output_label_name: 'nuclei' };
@@ -99,7 +99,7 @@ async function workflow(call: Call, base: string, group: Group, warm_start: bool
   const { id } = (await call.post(`${base}/workflow/`, { name: `warm ${warm_start}` })) as { id: number };
   const tasks = STEPS.map(({ task, ...args }) => {
     const found = group.task_list.find(({ name }) => name === task)!;
-    const many = { meta_parallel: { warm_start, parallel_tasks_per_job: PLACES } };
+    const many = { meta_parallel: { warm_start, parallel_tasks_per_job: SLOTS } };
     const one = { meta_non_parallel: { warm_start } };
     const meta = { ...(found.type === 'parallel' ? {} : one), ...(found.type.startsWith('converter') ? {} : many) };
     return { task_id: found.id, ...args, ...meta };

@@ -24,14 +24,14 @@ const TASK_SCHEMA = {
   ),
 };
 
-interface Place {
+interface FilledProject {
   project: number;
   dataset: { id: number; zarr_dir: string };
   workflow: number;
 }
 
 /** A person with projects, and one of these with datasets, images, a workflow, jobs and task groups. */
-async function fill(db: pg.Client, call: Call): Promise<Place> {
+async function fill(db: pg.Client, call: Call): Promise<FilledProject> {
   const { project } = await createProject(db);
   await db.query(
     `insert into projects (name, resource_id, owner_id)
@@ -75,7 +75,9 @@ async function fill(db: pg.Client, call: Call): Promise<Place> {
     `insert into history_runs (dataset_id, job_id, workflowtask_dump, task_group_dump, status, num_available_images, timestamp_started)
      select (select min(d.id) from datasets d where d.project_id = jobs.project_id), id, '{"task": {"name": "task"}}', '{}', 'done', 10, now() from jobs`,
   );
-  const dataset = (await call.post(`/api/v2/project/${project}/dataset/`, { name: 'images' })) as Place['dataset'];
+  const dataset = (await call.post(`/api/v2/project/${project}/dataset/`, {
+    name: 'images',
+  })) as FilledProject['dataset'];
   await db.query(
     `insert into images (dataset_id, position, zarr_url, attributes, types)
      select $1, n, $2 || '/plate.zarr/' || n,
@@ -93,7 +95,7 @@ interface Operation {
   payload?: object;
 }
 
-const reads = ({ project, dataset, workflow }: Place): Record<string, Operation> => ({
+const reads = ({ project, dataset, workflow }: FilledProject): Record<string, Operation> => ({
   [`project list, ${PROJECTS} projects`]: { url: '/api/v2/project/' },
   [`dataset list, ${DATASETS + 1} datasets`]: { url: `/api/v2/project/${project}/dataset/` },
   [`workflow of ${TASKS} tasks`]: { url: `/api/v2/project/${project}/workflow/${workflow}/` },
@@ -124,9 +126,9 @@ async function perSecond({ url, method = 'GET', payload }: Operation, token?: st
 
 const keyOf = (name: string) => name.replace(/\W+/g, '-');
 
-async function measureReads({ serviceUrl, bareUrl }: Servers, token: string, place: Place): Promise<void> {
+async function measureReads({ serviceUrl, bareUrl }: Servers, token: string, filled: FilledProject): Promise<void> {
   const learner = caller(bareUrl, token);
-  const operations = Object.entries(reads(place));
+  const operations = Object.entries(reads(filled));
   const statements = new Map<string, number>();
   for (const [name, operation] of operations) {
     const learnt = await learner.post(`/learn/${keyOf(name)}`, { method: 'GET', ...operation, token });
@@ -158,8 +160,8 @@ async function medianTime(work: (round: number) => Promise<unknown>): Promise<nu
 }
 
 /** One after the other, since edits of one dataset wait for each other anyway. */
-async function measureEdits({ serviceUrl, bareUrl }: Servers, token: string, place: Place): Promise<void> {
-  const { project, dataset } = place;
+async function measureEdits({ serviceUrl, bareUrl }: Servers, token: string, filled: FilledProject): Promise<void> {
+  const { project, dataset } = filled;
   const url = `/api/v2/project/${project}/dataset/${dataset.id}/images/`;
   const [service, bare] = [caller(serviceUrl, token), caller(bareUrl, token)];
   const image = (kind: string, round: number) => ({
@@ -204,9 +206,9 @@ async function measure(servers: Servers): Promise<void> {
   await db.connect();
   try {
     const token = await login(servers.serviceUrl);
-    const place = await fill(db, caller(servers.serviceUrl, token));
-    await measureEdits(servers, token, place);
-    await measureReads(servers, token, place);
+    const filled = await fill(db, caller(servers.serviceUrl, token));
+    await measureEdits(servers, token, filled);
+    await measureReads(servers, token, filled);
   } finally {
     await db.end();
   }

@@ -27,7 +27,7 @@ const cpuSeconds = (pid: number) => {
 };
 const memoryMb = (pid: number) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024;
 
-interface Place {
+interface ProjectWithRun {
   project: number;
   group: number;
   workflow: number;
@@ -35,14 +35,14 @@ interface Place {
   job: number;
 }
 
-interface Bench extends Place {
+interface Bench extends ProjectWithRun {
   servers: Servers;
   db: pg.Client;
   call: Call;
 }
 
 /** What the pages of one project ask for. The first workflow has the first task. */
-const readsOf = ({ project, workflow, dataset, job }: Place): string[] => [
+const readsOf = ({ project, workflow, dataset, job }: ProjectWithRun): string[] => [
   '/api/v2/project/',
   `/api/v2/project/${project}/dataset/`,
   `/api/v2/project/${project}/workflow/${workflow}/`,
@@ -60,8 +60,8 @@ const percentile = (sorted: number[], share: number) =>
 let first: { half: number; most: number } | undefined;
 
 /** One request after the other, as somebody who clicks. */
-async function measureStep(name: string, { servers, call, ...place }: Bench): Promise<void> {
-  const paths = readsOf(place);
+async function measureStep(name: string, { servers, call, ...made }: Bench): Promise<void> {
+  const paths = readsOf(made);
   for (const path of paths) await call.get(path);
   const times = new Map<string, number[]>(paths.map((path) => [path, []]));
   for (let round = 0; round < REQUESTS; round++) {
@@ -87,7 +87,7 @@ async function measureStep(name: string, { servers, call, ...place }: Bench): Pr
 }
 
 /** A project with a workflow that has run on a dataset. */
-async function createPlace(db: pg.Client): Promise<Place> {
+async function createProjectWithRun(db: pg.Client): Promise<ProjectWithRun> {
   const made = await createProject(db);
   const meta = { parallel_tasks_per_job: 2 };
   const workflow = await createWorkflow(db, made, { name: 'nothing', type: 'parallel', command: '/bin/true', meta });
@@ -99,7 +99,7 @@ async function createPlace(db: pg.Client): Promise<Place> {
 /** Jobs that are over, each with a run of a thousand units. */
 async function addHistory(
   db: pg.Client,
-  { project, workflow, dataset }: Omit<Place, 'job'>,
+  { project, workflow, dataset }: Omit<ProjectWithRun, 'job'>,
   jobs: number,
 ): Promise<number[]> {
   const { rows } = await db.query<{ id: number }>(
@@ -183,12 +183,12 @@ async function cpuOver(pid: number, ms: number): Promise<number> {
 }
 
 /** All jobs at once, each on a dataset of its own; gives back how to wait for their end. */
-async function startJobs({ db, call, ...place }: Bench): Promise<() => Promise<number>> {
+async function startJobs({ db, call, ...made }: Bench): Promise<() => Promise<number>> {
   const start = performance.now();
   for (let job = 0; job < JOBS; job++) {
-    const dataset = await createDataset(db, place.project, UNITS_OF_A_JOB);
+    const dataset = await createDataset(db, made.project, UNITS_OF_A_JOB);
     await call.post(
-      `/api/v2/project/${place.project}/job/submit/?workflow_id=${place.workflow}&dataset_id=${dataset}`,
+      `/api/v2/project/${made.project}/job/submit/?workflow_id=${made.workflow}&dataset_id=${dataset}`,
       {},
     );
   }
@@ -209,7 +209,7 @@ async function measure(servers: Servers): Promise<void> {
   const db = new pg.Client(servers.connection);
   await db.connect();
   const call = caller(servers.serviceUrl, await login(servers.serviceUrl));
-  const bench: Bench = { servers, db, call, ...(await createPlace(db)) };
+  const bench: Bench = { servers, db, call, ...(await createProjectWithRun(db)) };
   await db.query('vacuum analyze');
   await measureStep('one project, one task group, 1 000 units', bench);
 
@@ -217,7 +217,7 @@ async function measure(servers: Servers): Promise<void> {
   await db.query('vacuum analyze');
   await measureStep(`${PROJECTS} projects of ${PEOPLE} people, ${GROUPS} task groups`, bench);
 
-  const elsewhere = await createPlaceOfOthers(db, bench);
+  const elsewhere = await createProjectOfOthers(db, bench);
   for (let done = 0; done < HISTORY / UNITS_OF_A_JOB; done += 100)
     await addHistory(db, elsewhere, Math.min(100, HISTORY / UNITS_OF_A_JOB));
   await db.query('vacuum analyze');
@@ -252,7 +252,7 @@ async function measure(servers: Servers): Promise<void> {
 }
 
 /** History grows where others look. */
-async function createPlaceOfOthers(db: pg.Client, { group }: Place): Promise<Omit<Place, 'job'>> {
+async function createProjectOfOthers(db: pg.Client, { group }: ProjectWithRun): Promise<Omit<ProjectWithRun, 'job'>> {
   const { rows } = await db.query<{ id: number }>('select min(id) as id from projects where owner_id <> 1');
   const project = rows[0]?.id ?? 1;
   const workflow = await createWorkflow(

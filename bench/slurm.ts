@@ -15,8 +15,8 @@ import { line, median, ratio } from './support.ts';
 
 const UNITS = 200;
 const SECONDS = 1;
-const PLACES = 64;
-const IDEAL = Math.ceil(UNITS / PLACES) * SECONDS;
+const SLOTS = 64;
+const IDEAL = Math.ceil(UNITS / SLOTS) * SECONDS;
 const JOBS = 4;
 const ROUNDS = 3;
 const MOST = 1.7;
@@ -62,8 +62,8 @@ async function bareSeconds(): Promise<number> {
   const began = Date.now();
   for (const out of outputs) {
     const unit = `/usr/bin/python3 ${task} --args-json ${args} --out-json ${out}/{}.json`;
-    const wrap = `seq 0 ${each - 1} | xargs -P ${PLACES / JOBS} -I{} ${unit}`;
-    const size = ['--partition=main', '--ntasks=1', `--cpus-per-task=${PLACES / JOBS}`, '--mem=800'];
+    const wrap = `seq 0 ${each - 1} | xargs -P ${SLOTS / JOBS} -I{} ${unit}`;
+    const size = ['--partition=main', '--ntasks=1', `--cpus-per-task=${SLOTS / JOBS}`, '--mem=800'];
     await asAlice(['sbatch', ...size, `--output=${out}/log`, `--wrap=${wrap}`]);
   }
   const files = outputs.flatMap((out) => Array.from({ length: each }, (_, unit) => join(out, `${unit}.json`)));

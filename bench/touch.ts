@@ -36,13 +36,17 @@ async function bareTransaction(db: pg.Client, dataset: number): Promise<number> 
 
 const seconds = (value: number) => `${value.toFixed(2)} s`;
 
-async function measureSize({ call, db }: { call: Call; db: pg.Client }, place: Place, size: number): Promise<void> {
+async function measureSize(
+  { call, db }: { call: Call; db: pg.Client },
+  { project, workflow }: ProjectAndWorkflow,
+  size: number,
+): Promise<void> {
   const rounds: { ours: number; bare: number }[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    const dataset = await createDataset(db, place.project, size);
+    const dataset = await createDataset(db, project, size);
     await db.query('vacuum analyze images');
     const bare = await bareTransaction(db, dataset);
-    const ours = await runJob({ call, db }, place.project, place.workflow, dataset);
+    const ours = await runJob({ call, db }, project, workflow, dataset);
     const { rows } = await db.query<{ touched: number }>(
       `select num_images as touched from image_facets where dataset_id = $1 and key = $2 and kind = 'type'`,
       [dataset, TYPE],
@@ -56,7 +60,7 @@ async function measureSize({ call, db }: { call: Call; db: pg.Client }, place: P
   line('ratio', ratio(ours / bare), '(promised: at most 2.5)');
 }
 
-interface Place {
+interface ProjectAndWorkflow {
   project: number;
   workflow: number;
 }

@@ -13,7 +13,7 @@ import { type Call, caller, collectPackage, line, login, ratio, type Servers, wi
 const PACKAGE = 'fractal-tasks-core';
 const TASK = 'Threshold Segmentation';
 const IMAGES = 48;
-const PLACES = 2;
+const SLOTS = 2;
 const SIZE = 128;
 
 interface Cost {
@@ -74,7 +74,7 @@ async function measure({ serviceUrl, pid, connection }: Servers, folder: string)
         name,
         type: 'parallel',
         command,
-        meta: { warm_start, parallel_tasks_per_job: PLACES },
+        meta: { warm_start, parallel_tasks_per_job: SLOTS },
         args: { channel: { mode: 'index', identifier: '0' } },
       },
     );
@@ -82,7 +82,7 @@ async function measure({ serviceUrl, pid, connection }: Servers, folder: string)
     const wall = await runJob({ call, db }, project, workflow, dataset);
     await sleep(1000); // the worker ends a moment after its last word
     const cost = { cpu: cpuBelow(pid) - before, wall };
-    line(`${images} images, ${PLACES} at a time, ${name}`, `${cost.wall.toFixed(1)} s`, `CPU ${cost.cpu.toFixed(1)} s`);
+    line(`${images} images, ${SLOTS} at a time, ${name}`, `${cost.wall.toFixed(1)} s`, `CPU ${cost.cpu.toFixed(1)} s`);
     return cost;
   }
 

@@ -36,14 +36,17 @@ import {
 import { importRoutes } from './import/index.ts';
 import { localHost, passOn, type SshHosts, sshHosts } from './hosts/index.ts';
 import {
+  accountingRoutes,
   countSubmittedJobs,
+  createLogReaders,
   createStopRequests,
+  historyRoutes,
   JOB_WORK,
   jobControlRoutes,
   jobEventRoutes,
   jobFiles,
   jobHandler,
-  jobReadRoutes,
+  jobRoutes,
   startTidyingUp,
 } from './jobs/index.ts';
 import type { Logging } from './logging/index.ts';
@@ -59,9 +62,9 @@ import { type Queue, startQueue } from './queue/index.ts';
 import {
   ACTIVITY_WORK,
   activityHandler,
-  adminTaskRoutes,
   createLookups,
   lifecycleRoutes,
+  taskGroupRoutes,
   taskRoutes,
 } from './tasks/index.ts';
 import { PACKS } from './packs.ts';
@@ -235,7 +238,10 @@ function readJobs(
   limited: Database,
 ): void {
   const parts = { db: database.db, files: jobFiles, log: logging.logger('jobs') };
-  jobReadRoutes(api, { ...parts, db: limited, clusters, maxListLength: settings.longestJobList });
+  const readParts = { ...parts, db: limited, clusters, readers: createLogReaders() };
+  jobRoutes(api, { ...readParts, maxListLength: settings.longestJobList });
+  historyRoutes(api, readParts);
+  accountingRoutes(api, limited);
   app.measure('jobs_submitted', 'Jobs that wait or run.', () => countSubmittedJobs(limited));
   const events = jobEventRoutes(api, parts);
   app.addHook('preClose', () => events.close());
@@ -388,7 +394,7 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
     resetEnabled: appSettings.SERVICE_ENABLE_TASK_GROUP_RESET === 'true',
   });
   taskRoutes(api, { ...projectParts, lookups, runAs });
-  adminTaskRoutes(api, { db: limited });
+  taskGroupRoutes(api, projectParts);
   if (settings.signIn) {
     oauthRoutes(api, {
       db: limited,

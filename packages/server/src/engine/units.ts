@@ -10,13 +10,17 @@ import { type JsonObject, plain, readInteger, type TaskType } from '@service/con
 import type { ParallelItem } from './outputs.ts';
 import { objectOf, writeMembers } from './python-json.ts';
 
-export interface PlannedUnit {
+/** A process of a task, by what it is called and what it is for. */
+export interface NamedUnit {
   /** From 0, inside its phase. */
   number: number;
   is_init: boolean;
   /** How the names of its files begin. */
   stem: string;
   zarr_urls: string[];
+}
+
+export interface PlannedUnit extends NamedUnit {
   /** The JSON text of its arguments. */
   args: string;
 }
@@ -30,19 +34,25 @@ export const SINGLE_STEM = 'non_par-';
 
 const digits = (value: number, length: number) => String(value).padStart(length, '0');
 
-/** Of a process among many. Without a size of packs all are in one. */
-export function unitStem({
-  number,
-  unitsPerPack,
-  total,
-}: {
+interface Among {
   number: number;
   unitsPerPack: number | null;
   total: number;
-}) {
+}
+
+/** Without a size of packs all are in one. */
+export function unitStem({ number, unitsPerPack, total }: Among): string {
   const pack = Math.floor(number / (unitsPerPack || Math.max(total, number + 1)));
   return `par-${digits(pack, 6)}-${digits(number, 7)}`;
 }
+
+/** A process among many, for one image. */
+export const unitOfMany = (zarr_url: string, among: Among): NamedUnit => ({
+  number: among.number,
+  is_init: false,
+  stem: unitStem(among),
+  zarr_urls: [zarr_url],
+});
 
 /** `parallel_tasks_per_job`: how many processes of a task may run at once; null for no limit of its own. */
 export function parallelWidth(value: unknown): { width: number | null } | { problem: string } {
@@ -66,6 +76,14 @@ export const isConverterType = (type: TaskType): boolean =>
 /** Compound tasks have an init phase, which says what there is to do. */
 export const isCompoundType = (type: TaskType): boolean => type === 'compound' || type === 'converter_compound';
 
+/** The one process of a non-parallel task, or of the init phase of a compound one. Converters take no images. */
+export const singleUnit = (type: TaskType, zarr_urls: string[]): NamedUnit => ({
+  number: 0,
+  is_init: isCompoundType(type),
+  stem: SINGLE_STEM,
+  zarr_urls: isConverterType(type) ? [] : zarr_urls,
+});
+
 /** These the service sets. A stored argument of such a name, from before that rule, does not get in the way. */
 const RESERVED = new Set(['zarr_dir', 'zarr_url', 'zarr_urls', 'init_args']);
 
@@ -80,7 +98,6 @@ interface SinglePlan {
   indent?: number;
 }
 
-/** The one process of a non-parallel task, or the init phase of a compound one. Converters take no images. */
 export function planSingle({ type, zarr_dir, zarr_urls, args, indent }: SinglePlan): PlannedUnit {
   const converter = isConverterType(type);
   const members = [
@@ -88,13 +105,7 @@ export function planSingle({ type, zarr_dir, zarr_urls, args, indent }: SinglePl
     writeMembers(userArguments(args), indent),
     converter ? '' : writeMembers({ zarr_urls }, indent),
   ];
-  return {
-    number: 0,
-    is_init: isCompoundType(type),
-    stem: SINGLE_STEM,
-    zarr_urls: converter ? [] : zarr_urls,
-    args: objectOf(members, indent),
-  };
+  return { ...singleUnit(type, zarr_urls), args: objectOf(members, indent) };
 }
 
 interface ManyPlan {
@@ -117,13 +128,8 @@ function* planMany<T>(
   const total = items.length;
   for (const [number, item] of items.entries()) {
     const members = own(item);
-    yield {
-      number,
-      is_init: false,
-      stem: unitStem({ number, unitsPerPack, total }),
-      zarr_urls: [members.zarr_url],
-      args: objectOf([writeMembers(members, indent), common], indent),
-    };
+    const unit = unitOfMany(members.zarr_url, { number, unitsPerPack, total });
+    yield { ...unit, args: objectOf([writeMembers(members, indent), common], indent) };
   }
 }
 

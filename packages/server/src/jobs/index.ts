@@ -1,6 +1,9 @@
 export { jobFiles } from './files/index.ts';
 export { jobEventRoutes } from './routes/events.ts';
-export { jobReadRoutes } from './routes/reads.ts';
+export { accountingRoutes } from './routes/accounting.ts';
+export { historyRoutes } from './routes/history.ts';
+export { jobRoutes } from './routes/jobs.ts';
+export { createLogReaders } from './log-readers.ts';
 export { countSubmittedJobs, recentJobs } from './store/jobs.ts';
 export { createStopRequests } from './execution/stop-requests.ts';
 export { jobHandler } from './execution/handler.ts';

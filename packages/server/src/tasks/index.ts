@@ -1,8 +1,8 @@
 export { activityHandler } from './carry-out.ts';
 export { CoreTaskConflict, syncCoreTasks } from './core-tasks.ts';
 export { createLookups } from './lookups.ts';
-export { adminTaskRoutes } from './routes/admin.ts';
 export { lifecycleRoutes } from './routes/lifecycle.ts';
+export { taskGroupRoutes } from './routes/task-groups.ts';
 export { taskRoutes } from './routes/tasks.ts';
 export { recentActivities } from './store/activities.ts';
 export { countCoreTasks } from './store/core-tasks.ts';

@@ -17,9 +17,11 @@ const failureOf = async (work: Promise<unknown>) =>
   );
 
 it('a database that is not there is away, by its port, its name or its socket', async () => {
-  const to = (host: string, port: number) => {
+  const to = async (host: string, port: number) => {
     const open = openDatabase({ host, port, user: 'x', database: 'x', password: 'x' }, { connections: 1 });
-    return failureOf(open.pool.query('select 1')).finally(() => open.close());
+    const failure = await failureOf(open.pool.query('select 1'));
+    await open.close();
+    return failure;
   };
   expect(await to('127.0.0.1', 1)).toEqual(['away', true]);
   expect(await to('/nowhere', 5432)).toEqual(['away', true]);

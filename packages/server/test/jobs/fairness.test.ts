@@ -1,4 +1,4 @@
-/** Jobs share the places of the machine: never more units than places, and a small job does not wait for a large one. */
+/** Jobs share the slots of the machine: never more units than slots, and a small job does not wait for a large one. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
@@ -12,15 +12,15 @@ interface Span {
   end: number;
 }
 
-const withPlaces = (number: number) =>
+const withSlots = (number: number) =>
   startService({ settings: { SERVICE_DATA_DIR: dataFolder(), SERVICE_MAX_NUM_THREADS: String(number) } });
 
-let twoPlaces: TestService;
-let onePlace: TestService;
+let twoSlots: TestService;
+let oneSlot: TestService;
 
 beforeAll(async () => {
-  twoPlaces = await withPlaces(2);
-  onePlace = await withPlaces(1);
+  twoSlots = await withSlots(2);
+  oneSlot = await withSlots(1);
 });
 
 /** What the units themselves recorded, of all jobs. */
@@ -59,7 +59,7 @@ async function submit(lab: Lab, name: string, { units, ...step }: Given): Promis
 const ofJob = (lab: Lab, name: string) => spansOf(lab).filter(({ url }) => lab.nameOf(url).startsWith(`${name}-`));
 
 it('a small job that comes later ends long before a large one', { timeout: 90_000 }, async () => {
-  const lab = await openLab(twoPlaces, { origin: 'pypi' });
+  const lab = await openLab(twoSlots, { origin: 'pypi' });
   const large = await submit(lab, 'large', { units: 200, sleep: 0.05 });
   await until('units of the large job', () => ofJob(lab, 'large').length >= 10);
   const small = await submit(lab, 'small', { units: 3, sleep: 0.05 });
@@ -71,8 +71,8 @@ it('a small job that comes later ends long before a large one', { timeout: 90_00
   expect(together(spansOf(lab))).toBe(2);
 });
 
-it('three jobs that have one place take turns', { timeout: 90_000 }, async () => {
-  const lab = await openLab(onePlace, { origin: 'pypi' });
+it('three jobs that have one slot take turns', { timeout: 90_000 }, async () => {
+  const lab = await openLab(oneSlot, { origin: 'pypi' });
   const names = ['one', 'two', 'three'];
   const gate = join(lab.root, 'gate');
   // longer than a turn, however quick the machine
@@ -80,7 +80,7 @@ it('three jobs that have one place take turns', { timeout: 90_000 }, async () =>
   const jobs = await Promise.all(names.map((name) => submit(lab, name, given)));
   const planned = 'select count(distinct history_run_id)::int as runs from history_units';
   await until('units of all jobs', async () => {
-    const { rows } = await onePlace.database.pool.query<{ runs: number }>(planned);
+    const { rows } = await oneSlot.database.pool.query<{ runs: number }>(planned);
     return rows[0]!.runs === jobs.length;
   });
   writeFileSync(gate, '');

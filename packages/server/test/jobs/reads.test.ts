@@ -334,7 +334,7 @@ describe('what a job waits for', () => {
       .where('id', '=', first)
       .execute();
     expect(await ask(first)).toEqual({ state: 'running', jobs_ahead: null, reason: null });
-    // jobs that run share the places with who comes later
+    // jobs that run share the slots with who comes later
     expect(await ask(second)).toMatchObject({ state: 'waiting', jobs_ahead: 0 });
     await db.updateTable('jobs').set({ status: 'failed' }).where('id', '=', first).execute();
     expect(await ask(first)).toEqual({ state: 'ended', jobs_ahead: null, reason: null });

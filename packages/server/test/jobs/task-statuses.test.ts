@@ -33,7 +33,7 @@ async function ranOnce(units: UnitFields[], { type = 'parallel', run = {} }: { t
 }
 
 describe('the newest job of a workflow on a dataset', () => {
-  it('comes with the status of each task: the worked example', async () => {
+  it('comes with the status of each task: of its newest run, or waiting in a job that has not come to it', async () => {
     const scene = await addScene(service, ['parallel', 'parallel', 'parallel', 'parallel', 'parallel', 'parallel']);
     const at = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`;
     const job = (minute: number, fields: object) =>

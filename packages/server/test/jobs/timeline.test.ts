@@ -127,7 +127,7 @@ it('a unit that runs still does', async () => {
 it('a hundred thousand units make a small answer', async () => {
   const job = await newJob();
   const { run } = await addRunWithUnits(service, { dataset_id: scene.dataset, job_id: job });
-  // 8 places, each taken for 9 of 10 seconds
+  // 8 slots, each taken for 9 of 10 seconds
   await sql`
     insert into history_units (history_run_id, logfile, status, timestamp_started, timestamp_ended, peak_memory_bytes)
     select ${run}, '/log', 'done', moment, moment + interval '9 seconds', 1000 + number % 7

@@ -1,7 +1,6 @@
-import { sql } from 'kysely';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 
+import { untilWaiting } from '../support/locks.ts';
 import { addPerson, addProject, type Person } from '../support/plates.ts';
 import { type Client, startService, type TestService } from '../support/server.ts';
 import {
@@ -613,15 +612,12 @@ describe('newer versions', () => {
 describe('what somebody deletes at the same moment', () => {
   /** Deletes in a transaction that ends when the service waits for it. */
   async function whileDeleting<T>(table: 'projects' | 'tasks', id: number, work: () => Promise<T>): Promise<T> {
-    const { db } = service.database;
-    const waiting = sql<{ num: number }>`select count(*)::int as num from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`;
-    return db
+    return service.database.db
       .transaction()
       .execute(async (trx) => {
         await trx.deleteFrom(table).where('id', '=', id).execute();
         const answer = work();
-        while ((await waiting.execute(db)).rows[0]!.num === 0) await sleep(10);
+        await untilWaiting(service.database);
         return { answer };
       })
       .then(({ answer }) => answer);

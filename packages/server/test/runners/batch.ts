@@ -14,7 +14,6 @@ import {
 } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { PYTHONS } from '@service/contract';
 import { it } from 'vitest';
@@ -143,16 +142,6 @@ export function cleanUp(): void {
   for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
   if (built) rmSync(dirname(built), { recursive: true, force: true });
   built = undefined;
-}
-
-export async function until<T>(what: () => T | undefined | false | null, seconds = 15): Promise<T> {
-  const end = Date.now() + seconds * 1000;
-  for (;;) {
-    const value = what();
-    if (value) return value;
-    if (Date.now() > end) throw new Error(`Not within ${seconds} s: ${String(what)}`);
-    await sleep(10);
-  }
 }
 
 /** A batch of one unit that does nothing, with its folders below this one. */

@@ -43,21 +43,21 @@ interface Batch {
 
 const report = ({ share, running, obeyed, remaining }: Batch) => share.update({ running, obeyed, remaining });
 
-describe('places', () => {
+describe('slots', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it('are never given to two: whatever happens, no more units run than there are places', () => {
+  it('are never given to two: whatever happens, no more units run than there are slots', () => {
     const step = fc.record({ what: fc.constantFrom('enter', 'obey', 'start', 'end', 'turn'), which: fc.nat(9) });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 6 }), fc.array(step, { maxLength: 200 }), (total, steps) => {
-        const places = createSlots(total);
+        const slots = createSlots(total);
         const batches: Batch[] = [];
         for (const { what, which } of steps) {
           if (what === 'turn') vi.advanceTimersByTime(2000);
           if (what === 'enter') {
             const remaining = which + 1;
-            const share = places.enter({ width: which % 3 === 0 ? 2 : null, total: remaining, onChange: () => {} });
+            const share = slots.enter({ width: which % 3 === 0 ? 2 : null, total: remaining, onChange: () => {} });
             batches.push({ share, running: 0, obeyed: 0, remaining });
           }
           const batch = batches[which % Math.max(1, batches.length)];
@@ -77,9 +77,9 @@ describe('places', () => {
   });
 
   it('are shared with who comes later, as units end', () => {
-    const places = createSlots(4);
+    const slots = createSlots(4);
     const enter = (total: number): Batch => ({
-      share: places.enter({ width: null, total, onChange: () => {} }),
+      share: slots.enter({ width: null, total, onChange: () => {} }),
       running: 0,
       obeyed: 0,
       remaining: total,
@@ -103,10 +103,10 @@ describe('places', () => {
     expect(first.share.granted).toBe(4);
   });
 
-  it('are taken in turns by more batches than there are places', () => {
-    const places = createSlots(1);
+  it('are taken in turns by more batches than there are slots', () => {
+    const slots = createSlots(1);
     const batches = [0, 1, 2].map((): Batch => {
-      const share = places.enter({ width: null, total: 100, onChange: () => {} });
+      const share = slots.enter({ width: null, total: 100, onChange: () => {} });
       return { share, running: 0, obeyed: 0, remaining: 100 };
     });
     const turns = new Set<number>();
@@ -122,9 +122,9 @@ describe('places', () => {
   });
 
   it('stay where they are while nobody else needs them', () => {
-    const places = createSlots(4);
+    const slots = createSlots(4);
     let changes = 0;
-    const share = places.enter({ width: null, total: 10, onChange: () => (changes += 1) });
+    const share = slots.enter({ width: null, total: 10, onChange: () => (changes += 1) });
     for (let remaining = 10; remaining > 0; remaining--) share.update({ running: 1, obeyed: 4, remaining });
     expect(changes).toBe(1);
   });

@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { newFolder, until, whenDone, workerFile, type Running } from './batch.ts';
+import { until } from '../support/until.ts';
+import { newFolder, whenDone, workerFile, type Running } from './batch.ts';
 
 interface WarmParentOptions {
   python: string;

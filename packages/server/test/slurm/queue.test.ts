@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { type Commands, localHost } from '../../src/hosts/index.ts';
 import { createSharedQueue, createSlurmQueue } from '../../src/slurm/queue.ts';
-import { until } from '../support/lab.ts';
+import { until } from '../support/until.ts';
 
 let folder: string;
 beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'service-queue-'))));

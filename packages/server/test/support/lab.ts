@@ -19,6 +19,10 @@ import { temporaryFolder } from './file-end.ts';
 import { addPerson, addProject, type Person } from './plates.ts';
 import type { Answer, TestService } from './server.ts';
 import { addResourceAndProfile, addTaskGroup } from './tasks.ts';
+import { FIRST_PAUSE, longer, until } from './until.ts';
+
+/** What nearly everybody with a lab needs. */
+export { until };
 
 export const SCRIPTED = join(import.meta.dirname, 'scripted_task.py');
 
@@ -73,21 +77,6 @@ export interface Start {
 
 /** A folder of its own for the data of a service. */
 export const dataFolder = (): string => temporaryFolder('data');
-
-/** When to look again, in milliseconds: soon, since most things are quick, then less and less often. */
-const FIRST_PAUSE = 20;
-const longer = (pause: number) => Math.min(200, pause * 1.25);
-
-/** Waits until something holds; fails with its name when it does not come. */
-export async function until<T>(what: string, check: () => T | Promise<T>, seconds = 20): Promise<NonNullable<T>> {
-  const deadline = Date.now() + seconds * 1000;
-  for (let pause = FIRST_PAUSE; ; pause = longer(pause)) {
-    const found = await check();
-    if (found !== undefined && found !== null && found !== false) return found;
-    if (Date.now() > deadline) throw new Error(`Waited in vain: ${what}`);
-    await sleep(pause);
-  }
-}
 
 export const isAlive = (pid: number): boolean => {
   try {

@@ -1,10 +1,11 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import { findPackage } from '../../src/tasks/custom-collection.ts';
+import { isAlive, until } from '../support/lab.ts';
 import { addPerson, type Person } from '../support/plates.ts';
 import { type Client, startService, type TestService } from '../support/server.ts';
 import { addResourceAndProfile } from '../support/tasks.ts';
@@ -169,11 +170,13 @@ describe('looking for a package by its name', () => {
   });
 
   it('leaves the service answering meanwhile', async () => {
-    const slow = program('sleepy', 'sleep 1; echo /found');
+    const [begun, gate] = [join(folder, 'begun'), join(folder, 'gate')];
+    const slow = program('slow-to-find', `echo $$ > ${begun}; until [ -e ${gate} ]; do sleep 0.05; done; echo /found`);
     const collecting = client.post(URL, body({ python_interpreter: slow, package_root: null, package_name: 'x' }));
-    const before = Date.now();
+    const pid = await until('the program', () => existsSync(begun) && Number(readFileSync(begun, 'utf8')));
     expect((await client.get('/api/alive/')).status).toBe(200);
-    expect(Date.now() - before).toBeLessThan(800);
+    expect(isAlive(pid)).toBe(true);
+    writeFileSync(gate, '');
     expect((await collecting).status).toBe(201);
   });
 });

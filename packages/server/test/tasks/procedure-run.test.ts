@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { describe, expect, it } from 'vitest';
@@ -6,6 +8,8 @@ import type { ActivityStep } from '@service/contract';
 
 import { localHost, type ProcessHandle } from '../../src/hosts/index.ts';
 import { createProcedureRun, type ProcedureOptions, StepFailed } from '../../src/tasks/procedures/procedure-run.ts';
+import { temporaryFolder } from '../support/file-end.ts';
+import { until } from '../support/until.ts';
 
 function startRun(options: Partial<ProcedureOptions> = {}) {
   const saved: { log: string; steps: ActivityStep[] }[] = [];
@@ -89,11 +93,14 @@ describe('the log', () => {
   it('grows while a command runs, and not with every line', async () => {
     const { run, saved, log } = startRun();
     let ended = false;
-    const print = 'echo begun; for i in $(seq 100); do echo line $i; done; sleep 1.6; echo over';
+    const gate = join(temporaryFolder('procedure-run'), 'gate');
+    const print = `for i in $(seq 100); do echo line $i; done; until [ -e '${gate}' ]; do echo tick; sleep 0.1; done; echo over`;
     const running = run.step('one', () => run.command(['sh', '-c', print])).then(() => (ended = true));
-    const begun = Date.now();
-    while (!log().includes('line 100')) await sleep(20);
-    expect([ended, Date.now() - begun < 1500, log().includes('over\n')]).toEqual([false, true, false]);
+    await until('the lines', () => log().includes('line 100'));
+    expect([ended, log().includes('over\n')]).toEqual([false, false]);
+    // stored every second, in which the command comes to ten of them at most
+    expect(log().match(/tick\n/g)?.length ?? 0).toBeLessThan(15);
+    writeFileSync(gate, '');
     await running;
     expect(log()).toContain('over\n');
     expect(saved.length).toBeLessThan(6);

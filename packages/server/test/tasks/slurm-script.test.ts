@@ -11,7 +11,7 @@ import {
   jobName,
   type ScriptCommand,
   type SlurmConfig,
-  submissionScript,
+  stepScript,
 } from '../../src/tasks/procedures/slurm-script.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'service-slurm-script-'));
@@ -27,7 +27,7 @@ const CONFIG: SlurmConfig = {
 };
 
 const scriptOf = (commands: ScriptCommand[], config: Partial<SlurmConfig> = {}, prefix = '1700000000_collect') =>
-  submissionScript({ config: { ...CONFIG, ...config }, name: 'collect-7-x', folder, prefix, commands });
+  stepScript({ config: { ...CONFIG, ...config }, name: 'collect-7-x', folder, prefix, commands });
 
 const options = (script: string) =>
   script
@@ -74,7 +74,7 @@ describe('the script of a job', () => {
 
   it('takes a stored configuration without a preamble', () => {
     const { preamble: _, ...stored } = CONFIG;
-    const script = submissionScript({
+    const script = stepScript({
       config: stored as SlurmConfig,
       name: 'n',
       folder,
@@ -113,7 +113,7 @@ describe('the script of a job', () => {
   });
 
   it('names files by what they are called, where Slurm knows patterns', () => {
-    const script = submissionScript({ config: CONFIG, name: 'n', folder: '/t/100%j', prefix: 'p', commands: [] });
+    const script = stepScript({ config: CONFIG, name: 'n', folder: '/t/100%j', prefix: 'p', commands: [] });
     expect(options(script)).toContain('--output=/t/100%%j/p-out.txt');
   });
 

@@ -19,7 +19,7 @@
 import type { SlurmOptions } from './options.ts';
 import { controlProblem, directive, isDirective, plainPattern, sbatchWord, setsOption, shellWord } from './words.ts';
 
-export interface Submission {
+export interface PacksSubmission {
   options: SlurmOptions;
   /** The one process of a phase that has only one. */
   single: boolean;
@@ -41,8 +41,8 @@ export interface Submission {
   cacheDir: string;
 }
 
-export function submissionScript(submission: Submission): { text: string; warnings: string[] } | { problem: string } {
-  const problem = submissionProblem(submission);
+export function packsScript(submission: PacksSubmission): { text: string; warnings: string[] } | { problem: string } {
+  const problem = scriptProblem(submission);
   if (problem !== undefined) return { problem };
   const { options } = submission;
   const lines = [...options.extra_lines, ...options.worker_init];
@@ -72,7 +72,7 @@ const TEXTS = [
 const PATHS = ['worker', 'inputs', 'outputs', 'taskFolder', 'python'] as const;
 const VARIABLE = /^[A-Za-z_]\w*$/;
 
-function submissionProblem(submission: Submission): string | undefined {
+function scriptProblem(submission: PacksSubmission): string | undefined {
   const { options, cacheDir } = submission;
   const variables = Object.entries(options.user_local_exports);
   const texts = [
@@ -127,13 +127,13 @@ const asked = (option: string, value: string | number | null): string[] =>
   value === null ? [] : [directive(option, value)];
 
 /** Of one node. */
-function unitsAtATime({ options, parallel, units }: Submission): number {
+function unitsAtATime({ options, parallel, units }: PacksSubmission): number {
   return Math.max(1, Math.min(parallel, Math.ceil((units ?? Infinity) / (options.nodes ?? 1))));
 }
 
 const isSeveral = (nodes: number | null): nodes is number => nodes !== null && nodes > 1;
 
-function request(submission: Submission): string[] {
+function request(submission: PacksSubmission): string[] {
   const { options } = submission;
   const { cpus_per_task: cpus, mem, nodes } = options;
   const running = unitsAtATime(submission);
@@ -161,7 +161,7 @@ function request(submission: Submission): string[] {
 const REQUEUE = { long: 'requeue', least: 'requ' };
 
 /** After the lines of others, so that these count: where the job writes is where it is looked for. */
-function ownLines(submission: Submission): string[] {
+function ownLines(submission: PacksSubmission): string[] {
   const { options, count, taskFolder } = submission;
   const requeues = [...options.extra_lines, ...options.worker_init].some((line) => setsOption(line, REQUEUE));
   const pattern = `${plainPattern(taskFolder)}/${streamPrefix(submission)}-slurm-%j`;
@@ -178,19 +178,19 @@ const THOUSAND = 1000;
 const padded = (value: number, length: number) => String(value).padStart(length, '0');
 
 /** `par-000017` for pack 17. Slurm only knows the index in the array; a thousand packs of an array share the first digits. */
-function streamPrefix({ single, base, count }: Submission): string {
+function streamPrefix({ single, base, count }: PacksSubmission): string {
   if (single) return 'non_par';
   if (count === 1) return `par-${padded(base, 6)}`;
   const isThousand = base > 0 && base % THOUSAND === 0 && count <= THOUSAND;
   return isThousand ? `par-${padded(base / THOUSAND, 3)}%3a` : 'par-%6a';
 }
 
-const exportLines = ({ options, cacheDir }: Submission): string[] =>
+const exportLines = ({ options, cacheDir }: PacksSubmission): string[] =>
   Object.entries(options.user_local_exports).map(
     ([name, value]) => `export ${name}=${shellWord(`${cacheDir}/${value}`)}`,
   );
 
-function workerLines(submission: Submission): string[] {
+function workerLines(submission: PacksSubmission): string[] {
   const { options, base, count, round, worker, inputs, outputs, python } = submission;
   const several = isSeveral(options.nodes);
   const cpus = unitsAtATime(submission) * options.cpus_per_task;
@@ -243,7 +243,7 @@ const alone = (command: string) => [
 const TIME = '%Y-%m-%dT%H:%M:%S%z';
 
 /** Units that share a job also share its time. */
-const warningsOf = ({ options, parallel }: Submission): string[] =>
+const warningsOf = ({ options, parallel }: PacksSubmission): string[] =>
   options.time !== null && parallel > 1
     ? [`The time limit ${options.time} is for a job as a whole, and ${parallel} processes run in it at a time.`]
     : [];

@@ -9,14 +9,14 @@ import {
   type PlannedUnit,
   planParallel,
   planSingle,
-  unitStem,
+  unitOfMany,
 } from '../../engine/units.ts';
 import type { Surroundings } from '../../runners/index.ts';
 import type { SnapshotTask } from '../snapshot.ts';
 import { insertUnitsOnce, unitsOfPhase } from '../store/units.ts';
 import { type JobContext, read, write } from './context.ts';
 import type { Layout } from './layout.ts';
-import { logPath, type PlannedRun, taskFolder } from './plan.ts';
+import { newUnit, type PlannedRun, taskFolder } from './plan.ts';
 
 /** Of a compound task the first is `init`, and the second computes what the first gave back. */
 export type PhaseKind = 'single' | 'parallel' | 'init' | 'compute';
@@ -116,10 +116,9 @@ export async function planPhase(
   const unitsPerPack = 'problem' in layout ? null : layout.unitsPerPack;
   if (kind === 'compute' && rows.length === 0) {
     // they are known only now; a run that is taken up again has them
-    const units = items.map(({ zarr_url }, number) => {
-      const logfile = logPath(folder, unitStem({ number, unitsPerPack, total }));
-      return { number, is_init: false, logfile, zarr_urls: [zarr_url] };
-    });
+    const units = items.map(({ zarr_url }, number) =>
+      newUnit(folder, unitOfMany(zarr_url, { number, unitsPerPack, total })),
+    );
     await write(context, (trx) => insertUnitsOnce(trx, runId, units));
     rows = units.map(({ number, zarr_urls }) => ({ number, zarr_urls, ended: false }));
   }

@@ -7,12 +7,12 @@ import { effectiveTypeFilters, nextTypeFilters, STATUS_KEY } from '../../engine/
 import { cutEnd, shownValue } from '../../engine/text.ts';
 import { contradiction } from '../../engine/type-filters.ts';
 import {
-  isCompoundType,
   isConverterType,
-  SINGLE_STEM,
+  type NamedUnit,
+  singleUnit,
   taskFolderName,
   tooManyUnits,
-  unitStem,
+  unitOfMany,
 } from '../../engine/units.ts';
 import { countImages, rememberImages, selectUrls } from '../../projects/index.ts';
 import type { SnapshotTask } from '../snapshot.ts';
@@ -25,12 +25,15 @@ import { layoutProblem, layoutsOf, type TaskLayouts } from './layout.ts';
 const LONGEST_WANTED = 1000;
 
 const isConverter = ({ task }: SnapshotTask) => isConverterType(task.type);
-const isCompound = ({ task }: SnapshotTask) => isCompoundType(task.type);
 
 export const taskFolder = ({ job }: JobContext, { workflowtask, task }: SnapshotTask) =>
   join(job.working_dir, taskFolderName(workflowtask.order, task.name));
 
-export const logPath = (folder: string, stem: string) => join(folder, `${stem}-log.txt`);
+/** As the history has it. */
+export const newUnit = (folder: string, { stem, ...unit }: NamedUnit): NewUnit => ({
+  ...unit,
+  logfile: join(folder, `${stem}-log.txt`),
+});
 
 /** The types that the tasks before this one, in this job, have made. */
 const currentTypes = ({ job }: JobContext, position: number) =>
@@ -129,15 +132,13 @@ function* unitsOf(
   { urls, layouts }: { urls: string[]; layouts: TaskLayouts },
 ): Generator<NewUnit> {
   if (task.task.type !== 'parallel') {
-    const logfile = logPath(folder, SINGLE_STEM);
-    yield { number: 0, is_init: isCompound(task), logfile, zarr_urls: isConverter(task) ? [] : urls };
+    yield newUnit(folder, singleUnit(task.task.type, urls));
     return;
   }
   const layout = layouts.many(urls.length);
   const unitsPerPack = 'problem' in layout ? null : layout.unitsPerPack;
   for (const [number, url] of urls.entries()) {
-    const stem = unitStem({ number, unitsPerPack, total: urls.length });
-    yield { number, is_init: false, logfile: logPath(folder, stem), zarr_urls: [url] };
+    yield newUnit(folder, unitOfMany(url, { number, unitsPerPack, total: urls.length }));
   }
 }
 

@@ -3,7 +3,7 @@
  *
  * Should a job come to run twice all the same, the workers of the second one find the packs taken and end.
  */
-import { submissionScript } from '../../engine/slurm/script.ts';
+import { packsScript } from '../../engine/slurm/script.ts';
 import { capture, HostAway } from '../../hosts/index.ts';
 import {
   type Asked,
@@ -73,7 +73,7 @@ export function createSubmitter(parts: SubmitterParts): Submitter {
 
   async function scriptOf(round: Round, inputs: string, piece: ArrayPiece): Promise<string> {
     const { plan } = round;
-    const script = submissionScript({
+    const script = packsScript({
       options: plan.options,
       parallel: plan.parallel,
       single: batch.single,

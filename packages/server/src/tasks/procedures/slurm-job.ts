@@ -23,7 +23,7 @@ import {
 } from '../../slurm/index.ts';
 import { installFailure } from './install-failure.ts';
 import { type ProcedureRun, StepFailed } from './procedure-run.ts';
-import { filesOf, lastLine, type ScriptCommand, type SlurmConfig, submissionScript } from './slurm-script.ts';
+import { filesOf, lastLine, type ScriptCommand, type SlurmConfig, stepScript } from './slurm-script.ts';
 
 export interface SlurmJob {
   client: SlurmClient;
@@ -159,7 +159,7 @@ async function follow(run: ProcedureRun, job: SlurmJob, id: number): Promise<voi
 
 export async function runInSlurm(run: ProcedureRun, job: SlurmJob, commands: ScriptCommand[]): Promise<void> {
   const files = filesOf(job);
-  const script = submissionScript({ ...job, commands });
+  const script = stepScript({ ...job, commands });
   await run.host.makeFolder(job.folder);
   await run.host.writeText(files.script, script);
   run.say(`$ sbatch --parsable ${files.script}`);

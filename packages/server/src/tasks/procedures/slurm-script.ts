@@ -1,7 +1,7 @@
 /**
  * A Slurm job that carries out the commands of a step, in words: its name and its script. No I/O.
  *
- *     submissionScript({ config, name: 'collect-7-lq3k2', folder: '/tasks/3/pkg/1.0/scripts', prefix: '1700000000_collect', commands })
+ *     stepScript({ config, name: 'collect-7-lq3k2', folder: '/tasks/3/pkg/1.0/scripts', prefix: '1700000000_collect', commands })
  *
  * What is configured or uploaded becomes words of the script, never a part of its language; only the preamble is shell text,
  * written by the operator for this purpose.
@@ -24,7 +24,7 @@ export interface ScriptCommand {
 
 export type SlurmConfig = NonNullable<z.output<typeof PixiConfig>['SLURM_CONFIG']>;
 
-interface Submission {
+interface StepSubmission {
   config: SlurmConfig;
   name: string;
   /** Where script, output and marker are. */
@@ -37,7 +37,7 @@ interface Submission {
 export const jobName = (activity: { id: number; action: string; timestamp_started: string }) =>
   `${activity.action}-${activity.id}-${new Date(activity.timestamp_started).getTime().toString(36)}`;
 
-export function filesOf({ folder, prefix }: Pick<Submission, 'folder' | 'prefix'>) {
+export function filesOf({ folder, prefix }: Pick<StepSubmission, 'folder' | 'prefix'>) {
   const file = (end: string) => join(folder, `${prefix}-${end}`);
   return { script: file('submit.sh'), out: file('out.txt'), err: file('err.txt'), success: file('success.txt') };
 }
@@ -56,7 +56,7 @@ function commandLine({ command, env = {}, output }: ScriptCommand): string {
 }
 
 /** The script ends at the first command that fails, and leaves its marker only after the last one. */
-export function submissionScript({ config, name, folder, prefix, commands }: Submission): string {
+export function stepScript({ config, name, folder, prefix, commands }: StepSubmission): string {
   const files = filesOf({ folder, prefix });
   const { partition, cpus, mem, mem_per_cpu, time, preamble } = config;
   return [

@@ -1,15 +1,14 @@
-/** Tasks, task groups and their activities on the wire, as people use them. */
+/** Tasks on the wire. */
 import { tasks as operations } from '@service/contract';
 
 import type { Database } from '../../db/index.ts';
 import { type Api, refuse } from '../../http/index.ts';
 import type { RunAs } from '../../run-as/index.ts';
+import { setCore } from '../core-tasks.ts';
 import { collectCustom } from '../custom-collection.ts';
-import { readActivity } from '../lifecycle.ts';
 import type { Lookups } from '../lookups.ts';
-import { listActivities } from '../store/activities.ts';
+import { pageOfTasks } from '../store/admin-tasks.ts';
 import { listTasks } from '../store/tasks.ts';
-import * as groups from '../task-groups.ts';
 import * as tasks from '../tasks.ts';
 
 export interface TaskParts {
@@ -33,13 +32,9 @@ export function taskRoutes(api: Api, { db, defaultGroup, lookups, runAs }: TaskP
     lookups.take(user.id, () => collectCustom({ db, defaultGroup, runAs }, user, query, body)),
   );
 
-  api.serve(operations.listTaskGroups, ({ user, query }) => groups.listTaskGroups(db, user, query, defaultGroup));
-  api.serve(operations.listActivities, ({ user, query: { log, ...filter } }) =>
-    listActivities(db, { ...filter, user_id: user.id }, log),
+  api.serve(operations.adminListTasks, ({ query: { page, page_size, ...filter } }) =>
+    pageOfTasks(db, filter, { page, page_size }),
   );
-  api.serve(operations.getActivity, ({ user, params }) => readActivity(db, user, params.task_group_activity_id));
-  api.serve(operations.getTaskGroup, ({ user, params }) => groups.readTaskGroup(db, user, params.task_group_id));
-  api.serve(operations.updateTaskGroup, ({ by, params, body }) =>
-    groups.updateTaskGroup(db, by, params.task_group_id, body),
-  );
+  api.serve(operations.makeTasksCore, ({ by, body }) => setCore(db, by, body, true));
+  api.serve(operations.makeTasksNotCore, ({ by, body }) => setCore(db, by, body, false));
 }

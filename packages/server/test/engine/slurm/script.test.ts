@@ -16,16 +16,16 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { SlurmOptions } from '../../../src/engine/slurm/options.ts';
-import { type Submission, submissionScript } from '../../../src/engine/slurm/script.ts';
+import { type PacksSubmission, packsScript } from '../../../src/engine/slurm/script.ts';
 import { sbatchArguments } from './sbatch-lines.ts';
 import { optionsFor } from './support.ts';
 
-interface Parts extends Partial<Omit<Submission, 'options'>> {
+interface Parts extends Partial<Omit<PacksSubmission, 'options'>> {
   options?: Partial<SlurmOptions>;
 }
 
 const submit = ({ options, ...parts }: Parts = {}) =>
-  submissionScript({
+  packsScript({
     options: { ...optionsFor({ taskName: 'Cellpose 3D' }), ...options },
     single: false,
     parallel: 2,

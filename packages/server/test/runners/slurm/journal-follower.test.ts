@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 
 import { type Commands, localHost } from '../../../src/hosts/index.ts';
 import { createFollower, type JournalFollower } from '../../../src/runners/slurm/journal-follower.ts';
-import { until } from '../../support/lab.ts';
+import { until } from '../../support/until.ts';
 
 const followers: JournalFollower[] = [];
 afterEach(() => followers.splice(0).forEach((follower) => follower.close()));

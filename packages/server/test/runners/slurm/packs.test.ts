@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Batch } from '../../../src/runners/index.ts';
-import type { ToldEnd, WorkerRecord } from '../../../src/runners/records.ts';
+import { recordIn, type ToldEnd, type WorkerRecord } from '../../../src/runners/records.ts';
 import { isRead, takeRecord } from '../../../src/runners/slurm/packs.ts';
 import { type Pack, roundOf } from '../../../src/runners/slurm/rounds.ts';
 
@@ -47,7 +47,32 @@ describe('a pack is read', () => {
 });
 
 describe('a pack on two nodes', () => {
-  const workerOn = (host: string) => ({ worker: 1, started: '1', boot: 'b', time: 1, host }) as WorkerRecord;
+  /** As it is read from a journal. */
+  function told(record: object): WorkerRecord {
+    const read = recordIn(JSON.stringify(record));
+    if (!read) throw new Error('No worker writes this.');
+    return read;
+  }
+  const workerOn = (host: string) => told({ worker: 1, started: '1', boot: 'b', time: 1, host });
+  const startOf = (start: number) => told({ start, time: 2 });
+  const endOf = (end: number) =>
+    told({
+      end,
+      time: 3,
+      exit_code: 0,
+      signal: null,
+      cpu_seconds: 0,
+      peak_memory_bytes: null,
+      out_of_memory: false,
+      num_warnings: 0,
+      log_bytes: 0,
+      output: null,
+      output_bytes: 0,
+      problem: null,
+      stopped: false,
+      lost: false,
+      tail: '',
+    });
   const taker = {
     results: { keepUnit: async (end: ToldEnd) => end } as never,
     runsAgain: () => false,
@@ -60,14 +85,14 @@ describe('a pack on two nodes', () => {
     const heard = [
       [one!, workerOn('one')],
       [other!, workerOn('other')],
-      [one!, { start: 0, time: 2 }],
-      [other!, { start: 1, time: 2 }],
-      [one!, { end: 0, time: 3 } as ToldEnd],
-      [other!, { end: 1, time: 3 } as ToldEnd],
+      [one!, startOf(0)],
+      [other!, startOf(1)],
+      [one!, endOf(0)],
+      [other!, endOf(1)],
     ] as const;
-    const told = [];
-    for (const [journal, record] of heard) told.push(...(await takeRecord(taker, both, journal, record)));
-    expect(told).toMatchObject([
+    const passedOn = [];
+    for (const [journal, record] of heard) passedOn.push(...(await takeRecord(taker, both, journal, record)));
+    expect(passedOn).toMatchObject([
       { start: 0, node: 'one' },
       { start: 1, node: 'other' },
       { end: 0, node: 'one' },

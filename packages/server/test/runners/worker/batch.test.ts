@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 
+import { until } from '../../support/until.ts';
 import {
   bash,
   cleanUp,
@@ -15,7 +16,6 @@ import {
   running,
   several,
   stemOf,
-  until,
   type Batch,
   type Options,
   turnsOf,

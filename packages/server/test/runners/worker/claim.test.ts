@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 
+import { until } from '../../support/until.ts';
 import {
   bash,
   cleanUp,
@@ -13,7 +14,6 @@ import {
   newFolder,
   running,
   several,
-  until,
   type PackOptions,
   turnsOf,
 } from '../batch.ts';

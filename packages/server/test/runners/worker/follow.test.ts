@@ -4,7 +4,8 @@ import { appendFileSync, mkdirSync, renameSync, symlinkSync, truncateSync, write
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 
-import { cleanUp, interpreters, makePacks, newFolder, until, whenDone, workerFile, turnsOf } from '../batch.ts';
+import { until } from '../../support/until.ts';
+import { cleanUp, interpreters, makePacks, newFolder, whenDone, workerFile, turnsOf } from '../batch.ts';
 
 afterAll(cleanUp);
 

@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 
+import { until } from '../../support/until.ts';
 import {
   bash,
   cleanUp,
@@ -16,7 +17,6 @@ import {
   running,
   several,
   unscheduled,
-  until,
   workerFile,
   type PackOptions,
   type Packs,

@@ -4,6 +4,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, uti
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 
+import { until } from '../../support/until.ts';
 import {
   cleanUp,
   interpreters,
@@ -13,7 +14,6 @@ import {
   newFolder,
   running,
   several,
-  until,
   type Batch,
   type Options,
   turnsOf,
