@@ -1,5 +1,5 @@
 export { builtOnce } from './built-once.ts';
-export { copyInto } from './copy-in.ts';
+export { ConnectionLost, copyInto } from './copy-in.ts';
 export { brokenConstraint, type Database, openDatabase, type OpenDatabase, timeText, zulu } from './database.ts';
 export { type Connection, openEmbeddedDatabase } from './embedded.ts';
 export { contains, pageOf, rowsOf, startsWith } from './lists.ts';

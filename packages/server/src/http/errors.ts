@@ -12,7 +12,7 @@ interface Thrown {
 }
 
 /** What went wrong with the database; how that is known is its own business. */
-export type Failure = 'away' | 'conflict' | 'stale-plan' | 'too-slow' | 'too-long';
+type Failure = 'away' | 'conflict' | 'stale-plan' | 'too-slow' | 'too-long';
 
 const FAILURES: Record<Failure, () => Refusal> = {
   away: () => refuse(503, 'The database does not answer. Try again in a moment.', { 'retry-after': '5' }),

@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 
+import { ConnectionLost } from '../db/index.ts';
 import { guarded, ignored } from '../guard.ts';
 
 const NEWLINE = 10;
@@ -25,7 +26,10 @@ function counting(onRows: (rows: number) => void): Transform {
 function broken(client: pg.ClientBase, what: string): { lost: Promise<never>; forget(): void } {
   const { promise: lost, reject } = Promise.withResolvers<never>();
   lost.catch(ignored);
-  const guardedLoss = guarded(() => reject(new Error(`The connection to the ${what} database was lost.`)), reject);
+  const guardedLoss = guarded(
+    () => reject(new ConnectionLost(`The connection to the ${what} database was lost.`)),
+    reject,
+  );
   client.once('end', guardedLoss);
   return { lost, forget: () => client.removeListener('end', guardedLoss) };
 }
