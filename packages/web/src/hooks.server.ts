@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 
 import { ApiProblem } from '#lib/api/problem.ts';
 import { isTheme, THEME_COOKIE } from '#lib/frame/theme.ts';
-import { area, endpoint, isBelow } from '#lib/route.ts';
+import { area, endpoint, isBelow, route } from '#lib/route.ts';
 import { refusalOfForeignPage, withSmallBody } from '#lib/server/entrance.ts';
 import { guard, refusalForScripts } from '#lib/server/guard.ts';
 import { headersFor, isOfTheApi, withCompanions } from '#lib/server/headers.ts';
@@ -43,7 +43,7 @@ async function enter(event: Parameters<Handle>[0]['event']): Promise<void> {
   const { pathname, search } = event.url;
   if (pathname.startsWith(ASSETS) || NO_SESSION_NEEDED.has(event.route.id ?? '')) return;
   Object.assign(event.locals, await readSession(event));
-  if (pathname === '/' && event.request.method === 'GET') event.locals.notice = takeNotice(event);
+  if (pathname === route.home() && event.request.method === 'GET') event.locals.notice = takeNotice(event);
   // an address that is not there is not there for anybody
   if (event.route.id === null) return;
   const reads = event.request.method === 'GET' || event.request.method === 'HEAD';

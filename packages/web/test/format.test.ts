@@ -7,8 +7,10 @@ import {
   formatCount,
   formatDuration,
   formatMemory,
+  formatPixel,
   formatWhen,
   initials,
+  secondsBetween,
 } from '../src/lib/format.ts';
 import { pageNumbers } from '../src/lib/ui/table.ts';
 
@@ -21,6 +23,21 @@ describe('words and numbers', () => {
     [1536, '1 536'],
     [1_000_000, '1 000 000'],
   ])('%d is written %s', (count, text) => expect(plain(formatCount(count))).toBe(text));
+
+  it.each([
+    [65_535, 4, '65 535'],
+    [1212.53, 5, '1 212.5'],
+    [0.32512, 3, '0.325'],
+  ])('a pixel of %d with %d digits is %s', (value, digits, text) =>
+    expect(plain(formatPixel(value, digits))).toBe(text),
+  );
+
+  it('counts from one moment to another, and no clock runs backwards', () => {
+    const from = '2026-11-03T14:00:00Z';
+    expect(secondsBetween(from, '2026-11-03T14:01:30Z')).toBe(90);
+    expect(secondsBetween(from, Date.parse(from) + 2500)).toBe(2.5);
+    expect(secondsBetween(from, Date.parse(from) - 2500)).toBe(0);
+  });
 
   it('counts one thing and many', () => {
     expect([counted(1, 'image'), plain(counted(1536, 'image')), counted(2, 'entry', 'entries')]).toEqual([

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-import { isBelow, route } from '../src/lib/route.ts';
+import { isBelow, pageId, route } from '../src/lib/route.ts';
 
 const ROUTES = join(import.meta.dirname, '../src/routes');
 
@@ -36,18 +36,35 @@ describe('addresses of pages', () => {
   const withoutComments = (path: string) =>
     readFileSync(join(SOURCES, path), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/ .*/g, '');
 
-  it('are written nowhere else', () => {
+  const LITERALS: [what: string, pattern: RegExp][] = [
+    ['an address', /['"`]\/(v2|auth|profile|viewer-paths|healthcheck|help|demo|alive|manual)\b/],
+    ['an address of the API', /['"`]\/api\b(?!-)/],
+    ['the home page', /(href=|goto\(|redirect\(|resolve\(|pathname ===)[^;>\n]*['"`]\/['"`?]/],
+    ['a part of an address', /(['"`]|\\)\/(projects|datasets|workflows|jobs|measurements|view)\b/],
+  ];
+  const MAY = [
+    'lib/route.ts',
+    // where calls of the browser are sent
+    'lib/api/client.ts',
+    // by a word of the address, in every area: "this job", "the list of datasets"
+    'lib/frame/failure.ts',
+  ];
+
+  it.each(LITERALS)('are written nowhere else: %s', (_, pattern) => {
     const elsewhere = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
-      .filter((path) => /\.(ts|svelte)$/.test(path) && path !== 'lib/route.ts')
-      .filter((path) =>
-        /['"`]\/(v2|auth|profile|viewer-paths|healthcheck|help|demo|alive|manual)\b/.test(withoutComments(path)),
-      );
+      .filter((path) => /\.(ts|svelte)$/.test(path) && !MAY.includes(path))
+      .filter((path) => pattern.test(withoutComments(path)));
     expect(elsewhere).toEqual([]);
+  });
+
+  it.each(Object.entries(pageId))('%s is a page of Kit', (_, id) => {
+    expect(pages).toContain(id);
   });
 
   it('leaves out what a query does not have, and encodes what it has', () => {
     expect(route.workflow(ids, { dataset: undefined, task: null })).toBe('/v2/projects/1/workflows/2');
     expect(route.workflow(ids, { dataset: 12, tab: 'a&b' })).toBe('/v2/projects/1/workflows/2?dataset=12&tab=a%26b');
+    expect(route.workflow(ids, { mark: ['1,2', '3,4'] })).toBe('/v2/projects/1/workflows/2?mark=1%2C2&mark=3%2C4');
     expect(route.jobs()).toBe('/v2/jobs');
   });
 });

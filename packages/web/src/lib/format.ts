@@ -7,6 +7,29 @@ const THIN = '\u202f';
 /** `1 536` */
 export const formatCount = (count: number): string => String(count).replace(/\B(?=(\d{3})+(?!\d))/g, THIN);
 
+const MINUS = '\u2212';
+const SUPERSCRIPT = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+
+function withPower(value: number): string {
+  const power = Math.floor(Math.log10(Math.abs(value)) + 1e-9);
+  const part = Number((value / 10 ** power).toPrecision(3));
+  const digits = [...String(Math.abs(power))].map((digit) => SUPERSCRIPT[Number(digit)]).join('');
+  return `${part === 1 ? '' : `${part}·`}10${power < 0 ? '⁻' : ''}${digits}`;
+}
+
+/** At most so many digits: `1 212.5`, `0.325`, `2·10⁷`. */
+export function formatNumber(value: number, digits = 5): string {
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? 'none' : value > 0 ? '∞' : `${MINUS}∞`;
+  const size = Math.abs(value);
+  if (size !== 0 && (size >= 1e7 || size < 1e-4)) return withPower(value).replace('-', MINUS);
+  const [whole, rest] = String(Number(size.toPrecision(digits))).split('.') as [string, string | undefined];
+  return `${value < 0 ? MINUS : ''}${formatCount(Number(whole))}${rest === undefined ? '' : `.${rest}`}`;
+}
+
+/** What a pixel holds: a whole number with all its digits, another with so many. */
+export const formatPixel = (value: number, digits: number): string =>
+  Number.isInteger(value) ? formatCount(value) : formatNumber(value, digits);
+
 /** `1 image`, `6 images` */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${formatCount(count)} ${count === 1 ? one : many}`;
@@ -19,6 +42,17 @@ export function formatDuration(seconds: number): string {
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60)];
   return hours > 0 ? `${hours} h ${two(minutes)} min` : `${minutes}:${two(whole % 60)}`;
 }
+
+/** `2.1 s`, `24 s`, `1:42`, for what often takes less than a minute. */
+export function formatSeconds(seconds: number): string {
+  const given = Math.max(0, seconds);
+  if (given < 9.95) return `${given.toFixed(1)} s`;
+  return given < 59.5 ? `${Math.round(given)} s` : formatDuration(given);
+}
+
+/** From one moment to another, or until now. Never below zero: the clock of the reader may be behind that of the service. */
+export const secondsBetween = (from: string, to: string | number): number =>
+  Math.max(0, ((typeof to === 'number' ? to : Date.parse(to)) - Date.parse(from)) / 1000);
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
 

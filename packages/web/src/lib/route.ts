@@ -6,7 +6,9 @@
  * Query values that are null or undefined are left out. `endpoint` is what the web server answers without a page.
  */
 type Id = number | string;
-type Query = Record<string, string | number | boolean | null | undefined>;
+type Value = string | number | boolean | null | undefined;
+/** Several values of one name stand behind each other. */
+type Query = Record<string, Value | readonly Value[]>;
 
 interface InProject {
   project_id: Id;
@@ -22,7 +24,9 @@ interface OfProfile extends OfResource {
 }
 
 function at(path: string, query: Query = {}): string {
-  const given = Object.entries(query).filter(([, value]) => value !== null && value !== undefined);
+  const given = Object.entries(query)
+    .flatMap(([name, values]) => [values].flat().map((value) => [name, value] as const))
+    .filter(([, value]) => value !== null && value !== undefined);
   if (given.length === 0) return path;
   return `${path}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()}`;
 }
@@ -96,6 +100,10 @@ export const route = {
   admin,
 };
 
+const ids = { project_id: '[project_id]', dataset_id: '[dataset_id]', workflow_id: '[workflow_id]' };
+/** Pages as Kit calls them, whatever they show (`page.route.id`). */
+export const pageId = { view: route.view(ids), workflow: route.workflow(ids) };
+
 /** Pages of the manual, which the service has beside the client: open them with `rel="external"`. */
 export const manualPage = (path = '') => `/manual/${path}`;
 
@@ -106,6 +114,9 @@ export const endpoint = {
   signOut: '/auth/token/logout',
   token: '/profile/token',
 };
+
+/** Where an account of elsewhere is asked for: the only call of the API whose address has a name from the settings. */
+export const externalSignIn = (client: string) => `/api/auth/${encodeURIComponent(client)}/authorize`;
 
 /** Below an address: the pages of the admin area, of the guide, and what belongs to signing in and out. */
 export const isBelow = (pathname: string, above: string): boolean =>

@@ -590,7 +590,7 @@ describe('the form as a whole', () => {
     await expect
       .element(screen.getByRole('alert'))
       .toMatchTextContent(/at #\/properties\/a\/\$ref: nothing is at #\/\$defs\/Away/);
-    await screen.getByRole('textbox', { name: 'Compute arguments as JSON' }).fill('{"a": 2.0}');
+    await screen.getByRole('textbox', { name: 'Arguments as JSON' }).fill('{"a": 2.0}');
     await expect.poll(() => writeJson(sent())).toBe('{"a":2.0}');
   });
 
@@ -700,7 +700,7 @@ describe('the form as a whole', () => {
       .getByRole('heading')
       .elements()
       .map((heading) => heading.textContent);
-    expect(headings).toEqual(['Initialisation arguments', 'Compute arguments']);
+    expect(headings).toEqual(['Init arguments', 'Compute arguments']);
   });
 
   test('a task without arguments says so', async () => {

@@ -17,7 +17,7 @@ import {
   waitedFor,
 } from '../../src/lib/jobs/jobs.ts';
 import { streamedLog, withNews } from '../../src/lib/logs/log.ts';
-import { unitName, unitState } from '../../src/lib/jobs/units.ts';
+import { unitName } from '../../src/lib/jobs/units.ts';
 
 const query = (search: string) => jobQuery(new URLSearchParams(search));
 
@@ -136,7 +136,7 @@ describe('what stopping costs', () => {
       '1 running image is lost, 0 will not start, 0 finished ones stay.',
     ],
     [
-      'of parts is the whole task',
+      'counted in units is the whole task',
       { 1: status({ progress: { waiting: 4, running: 1, done: 3, failed: 0 } }) },
       'The running task will count as failed for all its images. Tasks that ended before it stay as they are.',
     ],
@@ -212,16 +212,9 @@ describe('a unit', () => {
   it.each([
     [{ zarr_urls: ['/data/plate.zarr/B/03/0'], is_init: false }, 'plate.zarr/B/03/0'],
     [{ zarr_urls: ['/data/a', '/data/b'], is_init: false }, '2 images'],
-    [{ zarr_urls: [], is_init: false }, 'the whole task'],
-    [{ zarr_urls: [], is_init: true }, 'init unit'],
-  ])('%j is %s', (unit, name) => expect(unitName(unit, '/data')).toBe(name));
-
-  it('says why it failed', () => {
-    const unit = { status: 'failed', cause: 'signal' as const, signal: 9, num_warnings: 0 };
-    expect(unitState(unit)).toEqual({ look: 'failed', word: 'Ended by signal 9' });
-    expect(unitState({ ...unit, cause: 'stopped' })).toEqual({ look: 'stopped', word: 'Stopped' });
-    expect(unitState({ ...unit, status: 'done', cause: null, num_warnings: 2 }).word).toBe('Done, 2 warnings');
-  });
+    [{ zarr_urls: [], is_init: false }, 'unit 12'],
+    [{ zarr_urls: ['/data/a', '/data/b'], is_init: true }, 'init unit'],
+  ])('%j is %s', (unit, name) => expect(unitName({ ...unit, id: 12 }, '/data')).toBe(name));
 });
 
 it('tables of commands lose their common indentation', () => {

@@ -195,12 +195,12 @@ describe('the tasks of a job', () => {
       failed: 1,
       warned: 1,
       waiting: 2,
-      cpuSeconds: 2.5,
+      cpu_seconds: 2.5,
       memory: { bytes: 5, limit: null, task: 'Mine' },
       schedulerJobs: [7, 8],
     });
     expect(unitWords(figures)).toBe('8 done, 1 failed, 2 to do');
-    expect(figuresOf([])).toMatchObject({ cpuSeconds: undefined, memory: undefined });
+    expect(figuresOf([])).toMatchObject({ cpu_seconds: undefined, memory: undefined });
   });
 });
 

@@ -2,6 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import { formatNumber } from '../../src/lib/format.ts';
 import { colourAt, colourOf, legendBetween, legendOf } from '../../src/lib/measurements/colour-map.ts';
 import { viewAddress } from '../../src/lib/measurements/crops.ts';
 import { countDots, paintCounts, spreadFor } from '../../src/lib/measurements/density.ts';
@@ -28,7 +29,7 @@ import {
 import { violinPath } from '../../src/lib/measurements/spread.ts';
 import { readView } from '../../src/lib/viewer/address.ts';
 import { colourIn, lineColour, paletteOf } from '../../src/lib/viewer/palette.ts';
-import { axisWords, featureWords, numberWords, shareWords } from '../../src/lib/measurements/words.ts';
+import { axisWords, featureWords, shareWords } from '../../src/lib/measurements/words.ts';
 
 describe('axes', () => {
   it.each([
@@ -100,7 +101,7 @@ describe('words', () => {
     [0, '0'],
     [NaN, 'none'],
     [Infinity, '∞'],
-  ])('%d is written %s', (value, words) => expect(numberWords(value)).toBe(words));
+  ])('%d is written %s', (value, words) => expect(formatNumber(value)).toBe(words));
 
   it('has a decimal for small shares only', () => {
     expect([0.045, 0.31, 0].map(shareWords)).toEqual(['4.5 %', '31 %', '0.0 %']);

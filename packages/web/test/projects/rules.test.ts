@@ -82,8 +82,8 @@ describe('what the reader may do', () => {
   });
 
   test('guests change nothing, whatever the project says', () => {
-    expect(whyNotEdit({ ...project, permissions: 'rwx' }, { is_guest: true })).toMatch(/^Guests/);
-    expect(whyNotChange({ is_guest: true })).toMatch(/^Guests/);
+    expect(whyNotEdit({ ...project, permissions: 'rwx' }, { is_guest: true })).toMatch(/^Guest accounts are read-only/);
+    expect(whyNotChange({ is_guest: true })).toMatch(/^Guest accounts are read-only/);
     expect(whyNotChange({ is_guest: false })).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 /** The admin area: accounts, groups, resources and profiles, projects and who is in them. */
 import { readFileSync } from 'node:fs';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 
 import type { Profile, Resource, UserGroup } from '@service/contract';
@@ -21,7 +21,7 @@ async function resource(name: string): Promise<Resource> {
   return good(client.post('/admin/v2/resource/', { ...writable(first!), name }));
 }
 
-describe('users (42)', () => {
+describe('users', () => {
   test('required fields and a password typed twice, then an account with a group', async () => {
     const group = await good<UserGroup>((await admin()).post('/auth/group/', { name: `Lab ${stamp()}` }));
     const email = `new.${stamp()}@example.org`;
@@ -116,7 +116,7 @@ async function tokenUser(email: string): Promise<{ is_superuser: boolean }> {
   return users.find((user) => user.email === email)!;
 }
 
-describe('groups (43)', () => {
+describe('groups', () => {
   test('create, a name that is taken, add, remove, delete; the group of everybody is protected', async () => {
     const anna = await person({ name: 'anna' });
     const name = `Group ${stamp()}`;
@@ -148,7 +148,7 @@ describe('groups (43)', () => {
   });
 });
 
-describe('resources and profiles (44)', () => {
+describe('resources and profiles', () => {
   test('from a file, broken JSON, edited, switched off and on, exported, deleted', async () => {
     const name = `Machine ${stamp()}`;
     const [first] = await good<Resource[]>((await admin()).get('/admin/v2/resource/'));
@@ -205,6 +205,43 @@ describe('resources and profiles (44)', () => {
     await expect.poll(() => page.getByRole('link', { name: `${name} renamed` }).count()).toBe(0);
   });
 
+  test('new jobs are switched off and on beside a save and edits that nobody saved', async () => {
+    const { id, name } = await resource(`Machine ${stamp()}`);
+    const stored = async () => good<Resource>((await admin()).get(`/admin/v2/resource/${id}/`));
+    const page = await asAdmin(`/v2/admin/resources/${id}/edit`);
+    const puts: Route[] = [];
+    await page.route(`**/admin/v2/resource/${id}`, (route) =>
+      route.request().method() === 'PUT' ? void puts.push(route) : route.continue(),
+    );
+    const letGo = async () => {
+      await expect.poll(() => puts.length).toBe(1);
+      await puts.shift()!.continue();
+    };
+    const named = page.getByLabel('Name', { exact: true });
+    await named.fill(`${name} renamed`);
+    await button(page, 'Save').click();
+    await expect.poll(() => puts.length).toBe(1);
+    await button(page, 'Switch new jobs off').click();
+    await button(page, 'Switch off').click();
+    // two are never under way, or the later one would bring the old name back
+    await page.waitForTimeout(300);
+    await letGo();
+    await letGo();
+    await shows(page, /New jobs are switched off here/);
+    expect(await stored()).toMatchObject({ name: `${name} renamed`, prevent_new_submissions: true });
+
+    await named.fill(`${name} typed`);
+    await button(page, 'Accept new jobs').click();
+    await letGo();
+    await button(page, 'Switch new jobs off').waitFor();
+    expect(await named.inputValue()).toBe(`${name} typed`);
+    expect(await stored()).toMatchObject({ name: `${name} renamed`, prevent_new_submissions: false });
+    await button(page, 'Save').click();
+    await letGo();
+    await page.getByRole('heading', { name: `${name} typed` }).waitFor();
+    expect(await stored()).toMatchObject({ name: `${name} typed`, prevent_new_submissions: false });
+  });
+
   test('a profile: made, renamed, with its accounts, deleted', async () => {
     const made = await resource(`Machine ${stamp()}`);
     const page = await asAdmin(`/v2/admin/resources/${made.id}/profiles/create`);
@@ -234,7 +271,7 @@ describe('resources and profiles (44)', () => {
   });
 });
 
-describe('projects change hands (45)', () => {
+describe('projects change hands', () => {
   const transfer = async (page: Page, project: string, heir: string) => {
     await goTo(page, `/v2/admin/projects?name=${encodeURIComponent(project)}`);
     await page
@@ -284,7 +321,7 @@ describe('projects change hands (45)', () => {
   });
 });
 
-test('sharing: filters, and acceptance only for guest accounts (46)', async () => {
+test('sharing: filters, and acceptance only for guest accounts', async () => {
   const [anna, bert] = [await person({ name: 'anna' }), await person({ name: 'bert' })];
   const guest = await person({ name: 'guest', patch: { is_guest: true } });
   const project = await anna.project(`Screen ${stamp()}`);
@@ -321,6 +358,13 @@ test('the way into the admin area and its settings', async () => {
   expect(await page.getByText('set, not shown').count()).toBe(0);
   await page.getByLabel(/Show secret settings/).check();
   await shows(page, 'set, not shown');
+  const found = page.getByRole('search', { name: 'Filters' });
+  await found.getByRole('searchbox').fill('JWT_SECRET');
+  await page.getByRole('cell', { name: /JWT_SECRET/ }).waitFor();
+  await found.getByRole('checkbox').uncheck();
+  await page.getByRole('heading', { name: 'No setting matches' }).waitFor();
+  await button(page, 'Clear filters').click();
+  await page.getByRole('cell', { name: 'SERVICE_RUNNER_BACKEND' }).waitFor();
 });
 
 test('a report of the users, of all time and of a month', async () => {

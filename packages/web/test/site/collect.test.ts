@@ -200,7 +200,7 @@ test('single tasks of all kinds, and files that are none', async () => {
   await looksWell(page, 'packages-task');
 
   const name = unique();
-  const commands = { parallel: ['Command'], compound: ['Command for all images', 'Command per image'] };
+  const commands = { parallel: ['Command'], compound: ['Init command', 'Compute command'] };
   for (const [type, labels] of [
     ['parallel', commands.parallel],
     ['non_parallel', commands.parallel],
@@ -327,7 +327,7 @@ test('two owners of one version are both reached, others and guests only look', 
   const tasks = page.getByRole('button', { name: `Tasks of ${label} 1.0.0 of ${anna.email}: 1` });
   await tasks.click();
   await page.getByRole('button', { name: `Edit ${label}` }).click();
-  await page.getByLabel('Command per image').fill('python3 other.py');
+  await page.getByRole('textbox', { name: 'Command' }).fill('python3 other.py');
   await page.getByRole('button', { name: 'Save' }).click();
   await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
   const own = (await good<Task[]>(anna.client.get('/api/v2/task/'))).find(
@@ -340,7 +340,7 @@ test('two owners of one version are both reached, others and guests only look', 
 
   const guest = await person({ name: 'guest', patch: { is_guest: true } });
   const seen = await guest.open(MANAGEMENT);
-  await expect.poll(() => seen.getByText('Guests can look, but not collect packages.').count()).toBe(1);
+  await expect.poll(() => seen.getByText(/^Guest accounts are read-only.* to collect packages\.$/).count()).toBe(1);
   expect(await seen.getByRole('region', { name: 'Collect a package' }).count()).toBe(0);
 });
 

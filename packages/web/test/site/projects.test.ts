@@ -79,7 +79,7 @@ test('project: create, duplicate name, edit name and long description, search, s
   await expect.poll(list).toEqual(['Screen 9']);
   await page.getByRole('searchbox', { name: 'Search by name' }).fill('nothing like this');
   await page.getByRole('heading', { name: 'No project matches' }).waitFor();
-  await page.getByRole('button', { name: 'Clear search' }).click();
+  await page.getByRole('button', { name: 'Clear filters' }).click();
   await expect.poll(list).toEqual(['Screen 7', 'Screen 9']);
 
   await page.getByRole('button', { name: 'More about Screen 9' }).click();
@@ -123,7 +123,7 @@ test('guests begin with what is shared with them, and make nothing', async () =>
   const page = await guest.open('/v2/projects');
   await page.getByRole('link', { name: 'For guests' }).waitFor();
   expect(await page.getByRole('button', { name: /Shared with me/ }).getAttribute('aria-pressed')).toBe('true');
-  await page.getByText(/^Guests can only look/).waitFor();
+  await page.getByText(/^Guest accounts are read-only/).waitFor();
   expect(await page.getByRole('button', { name: 'New project' }).count()).toBe(0);
   await page.getByRole('button', { name: /^Account of / }).click();
   expect(await page.getByRole('menuitem', { name: 'Test job submission' }).count()).toBe(0);

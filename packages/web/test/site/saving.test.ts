@@ -55,12 +55,13 @@ async function withEdit() {
     await panel.getByRole('button', { name: 'Save', exact: true }).click();
     await expect.poll(saves.waiting).toBe(1);
   };
-  const stored = async () => {
+  const task = async () => {
     const path = `/api/v2/project/${project.id}/workflow/${workflow.id}/`;
     const { task_list } = await good<Workflow & { task_list: WorkflowTask[] }>(anna.client.get(path));
-    return task_list[0]!.args_parallel;
+    return task_list[0]!;
   };
-  return { page, panel, saves, edit, save, stored, dialog: page.getByRole('dialog') };
+  const stored = async () => (await task()).args_parallel;
+  return { page, panel, saves, edit, save, task, stored, dialog: page.getByRole('dialog') };
 }
 
 const QUIET_MS = 600;
@@ -151,4 +152,47 @@ test('an export waits for a save under way, and has what was saved', async () =>
   await saves.letGo();
   const file = await readFile(await (await exported).path(), 'utf8');
   expect(JSON.parse(file)).toMatchObject({ args_parallel: { diameter: 45 } });
+});
+
+const inField = async (page: Page, name: 'alias' | 'description', text: string) => {
+  const panel = page.getByRole('region', { name: 'Selected task' });
+  await panel.getByRole('button', { name: `Edit ${name}` }).click();
+  await panel.getByRole('textbox', { name: new RegExp(`^${name}$`, 'i') }).fill(text);
+};
+
+test('a typed alias and description are asked about before another tab or task is shown', async () => {
+  const { page, panel, saves, dialog, task } = await withEdit();
+  await panel.getByRole('tab', { name: 'Info' }).click();
+  await inField(page, 'alias', 'Renamed');
+  await panel.getByRole('tab', { name: 'Types' }).click();
+  await dialog.getByText('You changed the alias of First.').waitFor();
+  await dialog.getByRole('button', { name: 'Keep editing' }).click();
+  expect(await panel.getByRole('textbox', { name: 'Alias' }).inputValue()).toBe('Renamed');
+
+  await inField(page, 'description', 'Good for dense wells');
+  await page
+    .getByRole('region', { name: 'Tasks of this workflow' })
+    .getByRole('link', { name: /Second/ })
+    .click();
+  await dialog.getByText('You changed the alias of First and the description of First.').waitFor();
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+  await saves.letGo();
+  await saves.letGo();
+  await panel.getByRole('heading', { name: 'Second' }).waitFor();
+  expect(await task()).toMatchObject({ alias: 'Renamed', description: 'Good for dense wells' });
+});
+
+test('a task is duplicated when the alias is saved, and has it', async () => {
+  const { page, panel, saves, dialog } = await withEdit();
+  await panel.getByRole('tab', { name: 'Info' }).click();
+  await inField(page, 'alias', 'Renamed');
+  await page.keyboard.press('Enter');
+  await expect.poll(saves.waiting).toBe(1);
+  await panel.getByRole('button', { name: 'Duplicate task' }).click();
+  await page.waitForTimeout(QUIET_MS);
+  const tasks = page.getByRole('region', { name: 'Tasks of this workflow' });
+  expect(await tasks.getByRole('link', { name: /First|Renamed/ }).count()).toBe(1);
+  await saves.letGo();
+  await page.getByRole('status').filter({ hasText: 'Renamed is duplicated.' }).waitFor();
+  expect(await dialog.count()).toBe(0);
 });

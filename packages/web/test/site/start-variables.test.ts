@@ -44,7 +44,7 @@ test('the guest button signs in and shows what is shared', async () => {
   expect(await shared.getAttribute('aria-pressed')).toBe('true');
 
   await page.goto(`${web.url}/profile`);
-  await page.getByText('Guest accounts are read-only, so there is nothing to change here.').waitFor();
+  await page.getByText(/^Guest accounts are read-only.* to change them\.$/).waitFor();
   await page.getByRole('button', { name: `Account of ${guest.email}` }).click();
   await page.getByRole('menuitem', { name: 'Viewer paths' }).click();
   await page.getByText('https://viewer.example.org').waitFor();

@@ -113,7 +113,7 @@ test('a browser keeps a note of its sign-in, which no script can read', async ()
 test('guests see why they make no tokens', async () => {
   const guest = await person({ name: 'guest', patch: { is_guest: true } });
   const page = await guest.open('/profile');
-  await page.getByText('Guest accounts can’t make tokens').waitFor();
+  await page.getByText(/^Guest accounts are read-only.* to make tokens\.$/).waitFor();
   expect(await page.getByRole('button', { name: /New token|Sign out everywhere/ }).count()).toBe(0);
   expect(guest.email).not.toBe(ADMIN);
 });

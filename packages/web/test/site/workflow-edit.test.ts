@@ -329,7 +329,7 @@ test('the resources of a compound task are two blocks', async () => {
   expect(await place.saved()).toMatchObject({ meta_parallel: { mem: 4000 }, meta_non_parallel: {} });
   await goTo(page, `${place.path}?tab=resources`);
   await expect.poll(() => field(page, 'Value of mem').inputValue()).toBe('4000');
-  expect(await panel(page).getByRole('group', { name: 'Initialisation' }).count()).toBe(1);
+  expect(await panel(page).getByRole('group', { name: 'Init resources' }).count()).toBe(1);
   await looksWell(page, 'workflow-resources');
 });
 
@@ -372,15 +372,17 @@ test.each<[TaskType, boolean]>([
   await expect.poll(() => shown.inputValue()).toBe(type === 'parallel' ? '12' : '13');
 });
 
-test('edits that are not saved are not exported', async () => {
+test('an export asks what becomes of edits that are not saved, and has what is saved then', async () => {
   const place = await begin();
   const page = await place.anna.open(place.path);
   await field(page, 'Diameter').fill('1');
   await panel(page).getByRole('button', { name: 'More about task 1' }).click();
-  const item = panel(page).getByRole('menuitem', { name: 'Export arguments' });
-  expect(await item.getAttribute('aria-disabled')).toBe('true');
-  await item.press('Enter');
-  await panel(page).getByText('Save or discard your changes before you export the arguments.').waitFor();
+  await panel(page).getByRole('menuitem', { name: 'Export arguments' }).press('Enter');
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    question(page).getByRole('button', { name: 'Save' }).click(),
+  ]);
+  expect(JSON.parse(readFileSync(await download.path(), 'utf8'))).toMatchObject({ args_parallel: { diameter: 1 } });
 });
 
 test('type filters: names are checked, those of the dataset are offered, one of the same name is replaced', async () => {

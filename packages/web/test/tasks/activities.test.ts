@@ -1,11 +1,11 @@
 import type { Activity, ActivityStep } from '@service/contract';
 import { describe, expect, test } from 'vitest';
 
+import { formatSeconds } from '../../src/lib/format.ts';
 import {
   activityState,
   causeOf,
   changed,
-  formatSeconds,
   isUnfinished,
   progressWords,
   readableLog,

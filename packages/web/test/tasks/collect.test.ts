@@ -15,7 +15,8 @@ import {
 import { detectDialect } from '../../src/lib/tasks/dialects.ts';
 import { readManifest } from '../../src/lib/tasks/manifest.ts';
 import { initialSharing, sharingProblem, sharingQuery } from '../../src/lib/tasks/groups.ts';
-import { detected, emptySingle, phasesOf, singleBody, singleProblems } from '../../src/lib/tasks/single.ts';
+import { detected, emptySingle, singleBody, singleProblems } from '../../src/lib/tasks/single.ts';
+import { ofPhase, phasesIn, phasesOf } from '../../src/lib/tasks/words.ts';
 
 const file = (name: string) => new File(['x'], name);
 const entries = (form: FormData) =>
@@ -179,6 +180,29 @@ describe('dialects of schemas', () => {
     expect(detectDialect([{ type: 'thing' }])).toBeUndefined();
     expect(detectDialect([{ properties: [] }])).toBeUndefined();
     expect(detectDialect([{ properties: { a: { minimum: true } } }])).toBeUndefined();
+  });
+});
+
+describe('what belongs to a phase', () => {
+  test.each([
+    ['compound', ['Init command', 'Compute command']],
+    ['converter_compound', ['Init command', 'Compute command']],
+    ['parallel', ['Command']],
+    ['non_parallel', ['Command']],
+    ['converter_non_parallel', ['Command']],
+  ] as const)('of a task of the type %s is %j', (type, names) => {
+    const phases = phasesOf(type);
+    expect(phases.map((phase) => ofPhase('Command', phase, phases))).toEqual(names);
+  });
+
+  test('in a file is known by what is set', () => {
+    const nothing = { args_non_parallel: null, args_parallel: null, meta_non_parallel: null, meta_parallel: null };
+    expect(phasesIn(nothing)).toEqual([]);
+    expect(phasesIn({ ...nothing, args_non_parallel: {} })).toEqual(['non_parallel']);
+    expect(phasesIn({ ...nothing, meta_parallel: {} }, { ...nothing, args_non_parallel: {} })).toEqual([
+      'non_parallel',
+      'parallel',
+    ]);
   });
 });
 

@@ -95,7 +95,7 @@ describe('what can be done with a task group', () => {
   test('its owner does it, guests and others do not', () => {
     expect(whyNot('deactivate', group(), anna)).toBeUndefined();
     expect(whyNot('delete', group(), { ...anna, email: 'ben@example.org' })).toMatch(/owner, anna@example.org/);
-    expect(whyNot('reactivate', group(), { ...anna, is_guest: true })).toMatch(/Guests/);
+    expect(whyNot('reactivate', group(), { ...anna, is_guest: true })).toMatch(/Guest accounts/);
   });
 
   test('administrators do it for others', () => {

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { FullTaskStatus } from '@service/contract';
-
-import { causeWords, jobState, taskState } from '../../src/lib/ui/status.ts';
+import { causeWords, jobState, taskState, unitState } from '../../src/lib/ui/status.ts';
 
 const JOB = {
   status: 'submitted',
@@ -34,42 +32,11 @@ describe('a job', () => {
   });
 });
 
-const task = (more: Partial<FullTaskStatus>): FullTaskStatus => ({
-  status: 'done',
-  num_submitted_images: 0,
-  num_done_images: 0,
-  num_failed_images: 0,
-  num_available_images: 0,
-  has_warnings: false,
-  job_id: 1,
-  history_run_id: 1,
-  timestamp_started: '2026-01-01',
-  timestamp_ended: null,
-  progress: { waiting: 0, running: 0, done: 0, failed: 0 },
-  is_starting: false,
-  num_images_with_warnings: 0,
-  num_new_images: 0,
-  causes: {},
-  ...more,
-});
-
-describe('a task', () => {
+describe('a task that has not ended', () => {
   it.each([
-    [null, 'unset', 'Not run'],
-    [{ status: 'submitted' as const }, 'waiting', 'Waiting'],
-    [task({ status: 'submitted', progress: { waiting: 3, running: 0, done: 0, failed: 0 } }), 'waiting', 'Waiting'],
-    [task({ status: 'submitted', progress: { waiting: 1, running: 2, done: 0, failed: 0 } }), 'running', 'Running'],
-    [
-      task({ status: 'submitted', is_starting: true, progress: { waiting: 3, running: 0, done: 0, failed: 0 } }),
-      'running',
-      'Starting Python',
-    ],
-    [task({}), 'done', 'Done'],
-    [task({ has_warnings: true, num_images_with_warnings: 2 }), 'warning', 'Done, 2 with warnings'],
-    [task({ has_warnings: true }), 'warning', 'Done, with warnings'],
-    [task({ status: 'failed', causes: { error: 1 } }), 'failed', 'Failed'],
-    [task({ status: 'failed', causes: { stopped: 4 } }), 'stopped', 'Stopped'],
-    [task({ status: 'failed', causes: { stopped: 4, memory: 1 } }), 'failed', 'Failed'],
+    [{ is_starting: false, progress: { waiting: 3, running: 0, done: 0, failed: 0 } }, 'waiting', 'Waiting'],
+    [{ is_starting: false, progress: { waiting: 1, running: 2, done: 0, failed: 0 } }, 'running', 'Running'],
+    [{ is_starting: true, progress: { waiting: 3, running: 0, done: 0, failed: 0 } }, 'running', 'Starting Python'],
   ])('%j is %s', (status, look, word) => expect(taskState(status)).toEqual({ look, word }));
 });
 
@@ -80,4 +47,32 @@ it('names causes in words', () => {
     'Ended by a signal',
     'Failed',
   ]);
+});
+
+describe('a unit', () => {
+  const UNIT = {
+    status: 'submitted',
+    cause: null,
+    signal: null,
+    has_warnings: false,
+    num_warnings: 0,
+    timestamp_started: null,
+    timestamp_ended: null,
+  } as const;
+  const begun = { ...UNIT, timestamp_started: '2026-01-01T10:00:00Z' };
+  const ended = { ...begun, timestamp_ended: '2026-01-01T10:01:00Z' };
+
+  it.each([
+    [UNIT, 'waiting', 'Waiting'],
+    [begun, 'running', 'Running'],
+    [{ ...ended, status: 'done' as const }, 'done', 'Done'],
+    // units of a compound task keep their status until all have ended
+    [ended, 'done', 'Done'],
+    [{ ...ended, cause: 'error' as const }, 'failed', 'Task error'],
+    [{ ...ended, status: 'failed' as const }, 'failed', 'Failed'],
+    [{ ...ended, status: 'failed' as const, cause: 'signal' as const, signal: 9 }, 'failed', 'Ended by signal 9'],
+    [{ ...UNIT, status: 'failed' as const, cause: 'stopped' as const }, 'stopped', 'Stopped'],
+    [{ ...ended, status: 'done' as const, has_warnings: true, num_warnings: 2 }, 'warning', 'Done, 2 warnings'],
+    [{ ...ended, status: 'done' as const, has_warnings: true }, 'warning', 'Done, with warnings'],
+  ])('%j is %s', (unit, look, word) => expect(unitState(unit)).toEqual({ look, word }));
 });

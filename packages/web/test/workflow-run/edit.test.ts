@@ -77,7 +77,7 @@ describe('another version', () => {
       problems,
     } = versionChange(step(1, { args_parallel: { diameter: 12, channels: [9] } }), newer);
     expect(args.args_parallel).toEqual({ diameter: 12, channels: [9], mode: 'fast' });
-    expect(found).toEqual([{ block: 'Compute arguments', list: [{ path: 'mode', kind: 'added', after: 'fast' }] }]);
+    expect(found).toEqual([{ block: 'Arguments', list: [{ path: 'mode', kind: 'added', after: 'fast' }] }]);
     expect(problems).toEqual([]);
   });
 
@@ -173,7 +173,14 @@ describe('compare with a template', () => {
       [item({ alias: 'Nuclei', meta_parallel: { mem: 1 }, type_filters: { is_3D: true } })],
     );
     expect(one!.kind).toBe('same');
-    expect(one!.notes.map(({ what }) => what)).toEqual(['Alias', 'Resources, compute', 'Type filters']);
+    expect(one!.notes.map(({ what }) => what)).toEqual(['Alias', 'Resources', 'Type filters']);
+  });
+
+  test('the phases of a compound task are told apart', () => {
+    const set = { args_non_parallel: { a: 1 }, args_parallel: { b: 1 }, meta_parallel: { mem: 1 } };
+    const [one] = compareTasks([item(set)], [item({ ...set, args_non_parallel: { a: 2 }, meta_parallel: { mem: 2 } })]);
+    expect(one!.blocks.map(({ block }) => block)).toEqual(['Init arguments']);
+    expect(one!.notes.map(({ what }) => what)).toEqual(['Compute resources']);
   });
 });
 

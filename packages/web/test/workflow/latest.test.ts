@@ -5,6 +5,7 @@ import { followedRun, lastLine, shortImageName } from '../../src/lib/workflow/la
 const unit = {
   id: 7,
   zarr_urls: ['/data/screen/P3.zarr/K/17/0'],
+  is_init: false,
   status: 'done' as const,
   cause: null,
   signal: null,
@@ -36,7 +37,7 @@ describe('what ended last', () => {
     [{ peak_memory_bytes: null }, 'done', '58 s'],
     [{ timestamp_ended: '2026-11-03T14:04:10Z', peak_memory_bytes: null }, 'done', '4 min'],
     [{ timestamp_started: null, peak_memory_bytes: null }, 'done', ''],
-    // parts of a compound task keep their status until all have ended
+    // units of a compound task keep their status until all have ended
     [{ status: 'submitted' }, 'done', '58 s, 6.1 GB'],
     [{ status: 'submitted', cause: 'error' }, 'failed', 'task error'],
   ])('with %j is %s: %s', (more, look, words) => {
@@ -46,7 +47,7 @@ describe('what ended last', () => {
   it('is told by its path where it is on no plate, and by its number where it has no image', () => {
     expect(shortImageName('/data/screen/one/two.zarr', '/data/screen')).toBe('one/two.zarr');
     expect(shortImageName('/data/screen/a/b.zarr/AA/3/0', '/data/screen')).toBe('b AA3');
-    expect(line({ zarr_urls: [] })).toMatchObject({ name: 'part 7', url: undefined });
+    expect(line({ zarr_urls: [] })).toMatchObject({ name: 'unit 7', url: undefined });
   });
 });
 

@@ -9,7 +9,6 @@ import { metaBlocks } from '../../src/lib/workflow/memory.ts';
 import { rightsOf } from '../../src/lib/projects/rights.ts';
 import { runFigures, runState, taskThen } from '../../src/lib/workflow/runs.ts';
 import { filtersOf, rowProblems, rowsOf, sameFilters, typeRow, withFilter } from '../../src/lib/workflow/types.ts';
-import { unitState, unitTitle } from '../../src/lib/workflow/units.ts';
 
 describe('the dataset of the page', () => {
   const datasets = [
@@ -188,25 +187,6 @@ describe('runs', () => {
       type_filters: { is_3D: true },
       schemas: { type: 'parallel', args_schema_parallel: { properties: {} } },
     });
-  });
-
-  test('units', () => {
-    const unit = {
-      id: 4,
-      status: 'failed',
-      cause: 'signal',
-      signal: 9,
-      has_warnings: false,
-      num_warnings: 0,
-      timestamp_started: null,
-      is_init: false,
-      zarr_urls: ['/data/a/0', '/data/b/0'],
-    } as const;
-    expect(unitState(unit)).toEqual({ look: 'failed', word: 'Ended by signal 9' });
-    expect(unitState({ ...unit, cause: 'stopped' }).look).toBe('stopped');
-    expect(unitState({ ...unit, status: 'submitted' }).word).toBe('Waiting');
-    expect(unitTitle({ ...unit, zarr_urls: [...unit.zarr_urls] }, '/data')).toBe('2 images');
-    expect(unitTitle({ ...unit, zarr_urls: ['/data/a/0'] }, '/data')).toBe('a/0');
   });
 });
 

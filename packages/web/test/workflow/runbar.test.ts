@@ -126,8 +126,8 @@ test('stopping', () => {
   expect(isStopping(made({ status: 'failed', stop_requested_at: '2026-11-03T14:10:00Z' }))).toBe(false);
   const [, view] = taskViews(two, made({ task_statuses: statuses(full(), running) }));
   expect(stopWords(view)).toBe('40 running images are lost, 460 will not start, 500 finished ones stay.');
-  const [part] = taskViews(tasks('compound'), made({ task_statuses: statuses(running) }));
-  expect(stopWords(part)).toContain('count as failed for all its images');
+  const [inUnits] = taskViews(tasks('compound'), made({ task_statuses: statuses(running) }));
+  expect(stopWords(inUnits)).toContain('count as failed for all its images');
 });
 
 describe('why it failed', () => {

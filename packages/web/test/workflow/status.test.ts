@@ -56,12 +56,12 @@ const TABLE: Row[] = [
     figures: 'done',
   },
   {
-    name: 'a converter at work counts its parts',
+    name: 'a converter at work counts its units',
     type: 'converter_compound',
     status: full({ status: 'submitted', progress: progress(20, 4, 24, 0) }),
     look: 'running',
     word: 'Running',
-    figures: '24 of 48 parts',
+    figures: '24 of 48 units',
   },
   {
     name: 'a converter that failed says so',
@@ -144,7 +144,7 @@ const TABLE: Row[] = [
     figures: '4 done of ?',
   },
   {
-    name: 'a compound task at work counts parts, not images',
+    name: 'a compound task at work counts units, not images',
     type: 'compound',
     status: full({
       status: 'submitted',
@@ -154,10 +154,10 @@ const TABLE: Row[] = [
     }),
     look: 'running',
     word: 'Running',
-    figures: '12 of 48 parts',
+    figures: '12 of 48 units',
   },
   {
-    name: 'of a compound task one failed part fails all images',
+    name: 'of a compound task one failed unit fails all images',
     type: 'compound',
     status: full({
       status: 'failed',
@@ -169,7 +169,7 @@ const TABLE: Row[] = [
     job: ENDED,
     look: 'failed',
     word: 'Failed',
-    figures: '1 of 48 parts failed',
+    figures: '1 of 48 units failed',
   },
   {
     name: 'one run for all images',
@@ -358,6 +358,6 @@ describe('tasks one after the other', () => {
 test('causes in words', () => {
   expect(causesNote({ memory: 6 }, 'image')).toBe('6 images out of memory');
   expect(causesNote({ error: 1 }, 'image')).toBe('1 image with an error');
-  expect(causesNote({ memory: 4, time_limit: 2 }, 'part')).toBe('4 parts out of memory, 2 out of time');
+  expect(causesNote({ memory: 4, time_limit: 2 }, 'unit')).toBe('4 units out of memory, 2 out of time');
   expect(causesNote({ stopped: 4 }, 'image')).toBeUndefined();
 });

@@ -1,6 +1,7 @@
 /** The audit log in words, and its filters as the address has them. */
 import type { AuditAction, AuditObject, AuditQuery, AuditRecord } from '@service/contract';
 
+import { inWords } from '../json.ts';
 import { momentIn, textOf, wholeOf } from '../ui/asked.ts';
 
 const ACTIONS: Record<AuditAction, string> = {
@@ -104,7 +105,7 @@ function valueWords(value: unknown): string {
   if (value === null || value === undefined || value === '') return 'none';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(valueWords).join(', ');
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return inWords(value);
 }
 
 /** `is_superuser: no → yes`; of configuration only that it changed. */

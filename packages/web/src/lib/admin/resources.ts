@@ -1,7 +1,7 @@
 /** Resources as forms hold them: their kinds, their values by path, and where a refusal belongs. */
 import type { Resource } from '@service/contract';
 
-import { isObject, plainJson, sameJson, typedNumber } from '../json.ts';
+import { inWords, isObject, plainJson, sameJson, typedNumber } from '../json.ts';
 import { type ResourceField, type ResourceKind, resourceSections } from './resource-fields.ts';
 
 export type { ResourceKind };
@@ -57,7 +57,7 @@ export function shownText({ kind }: ResourceField, value: unknown): string {
   if (plain === undefined || plain === null) return '';
   if (kind.is === 'lines' && Array.isArray(plain)) return plain.join('\n');
   if (kind.is === 'memory' && typeof plain === 'number' && plain > 0) return memoryText(plain);
-  return typeof plain === 'string' ? plain : JSON.stringify(plain);
+  return inWords(plain);
 }
 
 /** What somebody typed, as it is sent: what is no number goes as it is, and the service says what is wrong with it. */

@@ -36,7 +36,7 @@ export function userTags(user: Flags & Pick<User, 'id'>, self: number): Tag[] {
   const tags: (Tag | false)[] = [
     user.id === self && { word: 'You' },
     user.is_superuser && { word: 'Administrator' },
-    user.is_guest && { word: 'Guest' },
+    user.is_guest && { word: 'Guest account' },
     !user.is_active && { word: 'Not active', look: 'stopped' },
     !user.is_verified && { word: 'Not verified', look: 'warning' },
     user.profile_id === null && { word: 'No profile', look: 'warning' },

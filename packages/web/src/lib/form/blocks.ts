@@ -3,6 +3,7 @@ import { fieldOf } from './field.ts';
 import { isImportant } from './important.ts';
 import { startValue } from './initial.ts';
 import { isObject, ownOf, sameJson, under } from '../json.ts';
+import { ofPhase, type Phase } from '../tasks/words.ts';
 import { type Dialect, dialectOf, prepareSchema, type PreparedSchema, SchemaProblem } from './schema.ts';
 import { dataToSend } from './sent.ts';
 import { type Errors } from './validate.ts';
@@ -63,10 +64,7 @@ const NAMES: Record<string, BlockName[]> = {
   converter_compound: ['args_non_parallel', 'args_parallel'],
 };
 
-const HEADINGS: Record<BlockName, string> = {
-  args_non_parallel: 'Initialisation arguments',
-  args_parallel: 'Compute arguments',
-};
+const PHASES: Record<BlockName, Phase> = { args_non_parallel: 'non_parallel', args_parallel: 'parallel' };
 
 function viewOf(schema: unknown, dialect: Dialect | undefined): BlockView {
   if (dialect === undefined || schema === null || schema === undefined) return { kind: 'free' };
@@ -88,11 +86,13 @@ function hasFields(prepared: PreparedSchema, value: unknown): boolean {
 
 export function blocksOf(task: TaskSchemas, values: ArgumentValues): ArgumentsBlock[] {
   const dialect = dialectOf(task.args_schema_version);
-  return (NAMES[task.type] ?? []).map((name) => {
+  const names = NAMES[task.type] ?? [];
+  const phases = names.map((name) => PHASES[name]);
+  return names.map((name) => {
     const schema = name === 'args_parallel' ? task.args_schema_parallel : task.args_schema_non_parallel;
     const view = viewOf(schema, dialect);
     const visible = view.kind !== 'form' || hasFields(view.prepared, values[name]);
-    return { name, heading: HEADINGS[name], view, visible };
+    return { name, heading: ofPhase('Arguments', PHASES[name], phases), view, visible };
   });
 }
 

@@ -1,7 +1,7 @@
 /** Accounts of elsewhere: how they are called, and the way to them and back. */
 import { PUBLIC_OAUTH_CLIENT_NAME } from '$app/env/public';
 
-import { route } from '../route.ts';
+import { externalSignIn, route } from '../route.ts';
 
 const KNOWN: Record<string, string> = { github: 'GitHub', google: 'Google' };
 
@@ -22,7 +22,7 @@ const rememberNext = (next: string | undefined) => {
 /** Leaves for the provider. Undefined when it works, else why not. */
 export async function signInElsewhere(next: string | undefined): Promise<string | undefined> {
   try {
-    const response = await fetch(`/api/auth/${encodeURIComponent(PUBLIC_OAUTH_CLIENT_NAME ?? '')}/authorize`);
+    const response = await fetch(externalSignIn(PUBLIC_OAUTH_CLIENT_NAME ?? ''));
     const answer = (await response.json()) as { authorization_url?: string; detail?: unknown };
     if (response.ok && answer.authorization_url !== undefined) {
       rememberNext(next);

@@ -3,8 +3,10 @@
  * is open. Asked on load, on navigation, and every half minute as long as something runs and somebody looks.
  */
 import { goto } from '$app/navigation';
+import { page } from '$app/state';
 
 import { call } from '../api/client.ts';
+import { pageId } from '../route.ts';
 import { notify, notifiesOn } from './notify.ts';
 import { gone, isShown, type JobNotice, noticeOf, type RunningJob, runningOf } from './own-jobs.ts';
 
@@ -12,7 +14,7 @@ const EVERY_MS = 30_000;
 /** The workflow page has six calls to begin with, and hears of its own job by itself. */
 const AFTER_LOAD_MS = 10_000;
 const firstWait = (): number | undefined =>
-  lastLook === 0 && /\/workflows\/\d+$/.test(location.pathname) ? AFTER_LOAD_MS : undefined;
+  lastLook === 0 && page.route.id === pageId.workflow ? AFTER_LOAD_MS : undefined;
 const MOST = 20;
 const KEY = 'running-jobs';
 

@@ -6,6 +6,7 @@ import { deserialize } from '$app/forms';
 import { navigating } from '$app/state';
 import { redirect } from '@sveltejs/kit';
 
+import { addressOf } from '../api/client.ts';
 import { ApiProblem } from '../api/problem.ts';
 import { listen } from '../api/listeners.ts';
 import { route } from '../route.ts';
@@ -37,7 +38,7 @@ export const reentry = {
 const own = (url: Pick<URL, 'pathname' | 'search'>) => url.pathname + url.search;
 
 /** The sign-in page, with the way back. */
-export const loginAddress = (next: string): string => `${LOGIN}?invalidate=true&next=${encodeURIComponent(next)}`;
+export const loginAddress = (next: string): string => route.signIn({ invalidate: true, next });
 
 /** Called by the frame whenever it knows who is signed in. */
 export function takeCareOfSession(email: string | undefined): void {
@@ -56,7 +57,7 @@ export function takeCareOfSession(email: string | undefined): void {
 }
 
 async function whoIsThere(): Promise<string | undefined> {
-  const response = await fetch('/api/auth/current-user');
+  const response = await fetch(addressOf('accounts.currentUser'));
   return response.ok ? ((await response.json()) as { email: string }).email : undefined;
 }
 

@@ -7,7 +7,7 @@
  */
 import type { ImageStatus, Scalar, UnitOfImage } from '@service/contract';
 
-import { NumberAsWritten, typedNumber, writeJson } from '../json.ts';
+import { inWords, NumberAsWritten, typedNumber, writeJson } from '../json.ts';
 import { PAGE_SIZES } from '../ui/table.ts';
 import type { Option } from '../ui/picker.ts';
 
@@ -118,8 +118,7 @@ export const pageOf = ({ page, pageSize, sort }: ImagesQuery) => ({ page, page_s
 /** One text a value: `"1"` is a text, `1` a number. */
 export const valueKey = (value: unknown): string => writeJson(value);
 
-export const valueWords = (value: unknown): string =>
-  value === undefined || value === null ? '' : typeof value === 'string' ? value : writeJson(value);
+export const valueWords = (value: unknown): string => (value === undefined || value === null ? '' : inWords(value));
 
 const kind = (value: unknown) =>
   typeof value === 'string' ? 'text' : typeof value === 'boolean' ? 'true or false' : 'number';

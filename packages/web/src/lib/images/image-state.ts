@@ -1,7 +1,7 @@
 /** What a task did with an image, in words and shapes; and which of many is the worst. */
 import type { ImageStatus } from '@service/contract';
 
-import { counted } from '../format.ts';
+import { counted, secondsBetween } from '../format.ts';
 import { errorOf } from '../logs/equal-errors.ts';
 import { causeWords, type State } from '../ui/status.ts';
 import { type ListedImage, STATUS_KEY } from './filters.ts';
@@ -39,7 +39,7 @@ export const shortMessage = (image: ListedImage): string => errorOf(image.unit?.
 
 export function seconds(image: ListedImage): number | undefined {
   const { timestamp_started: from, timestamp_ended: to } = image.unit ?? {};
-  return from && to ? (Date.parse(to) - Date.parse(from)) / 1000 : undefined;
+  return from && to ? secondsBetween(from, to) : undefined;
 }
 
 /** The loudest first. */

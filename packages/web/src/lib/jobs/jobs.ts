@@ -2,7 +2,7 @@
 import type { Job, JobList, JobStatus, JobWithTaskStatuses, Timeline } from '@service/contract';
 
 import { pageOf, textOf, wholeOf } from '../ui/asked.ts';
-import { counted, formatCount, formatDuration } from '../format.ts';
+import { counted, formatCount, formatDuration, secondsBetween } from '../format.ts';
 
 /** A job of a list: of lists no log is asked for. */
 export type ListedJob = Omit<Job, 'log'>;
@@ -56,9 +56,6 @@ export const countFilters = ({ page: _page, page_size: _size, ...filters }: JobQ
   Object.values(filters).filter((value) => value !== undefined).length;
 
 export const isOver = ({ status }: Pick<Job, 'status'>): boolean => status !== 'submitted';
-
-const secondsBetween = (from: string, to: string | number) =>
-  Math.max(0, ((typeof to === 'number' ? to : Date.parse(to)) - Date.parse(from)) / 1000);
 
 type JobTimes = Pick<Job, 'status' | 'start_timestamp' | 'end_timestamp'>;
 
@@ -129,9 +126,9 @@ export function stopWords(statuses: JobWithTaskStatuses['task_statuses'], jobId:
   );
   if (!own || !('progress' in own)) return 'Nothing is running right now. Pending tasks will not start.';
   const { running, waiting, done } = own.progress;
-  // the images of tasks that work in parts change all together at the end
-  const inParts = own.num_done_images + own.num_failed_images < done + own.progress.failed;
-  if (inParts || own.num_available_images === 0)
+  // the images of tasks that are counted in units change all together at the end
+  const inUnits = own.num_done_images + own.num_failed_images < done + own.progress.failed;
+  if (inUnits || own.num_available_images === 0)
     return 'The running task will count as failed for all its images. Tasks that ended before it stay as they are.';
   const lost = `${counted(running, 'running image')} ${running === 1 ? 'is' : 'are'} lost`;
   return `${lost}, ${formatCount(waiting)} will not start, ${formatCount(done)} finished ones stay.`;

@@ -214,7 +214,7 @@ export interface Figures {
   failed: number;
   warned: number;
   waiting: number;
-  cpuSeconds: number | undefined;
+  cpu_seconds: number | undefined;
   /** The task that used most. */
   memory: { bytes: number; limit: number | null; task: string } | undefined;
   schedulerJobs: number[];
@@ -231,7 +231,7 @@ export function figuresOf(tasks: readonly TimelineTask[]): Figures {
     failed: sum(tasks.map(({ num_failed_units }) => num_failed_units)),
     warned: sum(tasks.map(({ num_units_with_warnings }) => num_units_with_warnings)),
     waiting: sum(tasks.map(({ num_submitted_units }) => num_submitted_units)),
-    cpuSeconds: known.length > 0 ? sum(known.map(({ cpu_seconds }) => cpu_seconds)) : undefined,
+    cpu_seconds: known.length > 0 ? sum(known.map(({ cpu_seconds }) => cpu_seconds)) : undefined,
     memory: highest?.peak_memory_bytes
       ? {
           bytes: highest.peak_memory_bytes,

@@ -1,9 +1,8 @@
-/** A unit of a job, in words: what it worked on and how it ended. */
-import type { Cause, HistoryUnit } from '@service/contract';
+/** Units as lists of a job hold them, and what a unit is called. How it ended is said by `unitState`. */
+import type { HistoryUnit } from '@service/contract';
 
 import { relativePath } from '../images/filters.ts';
 import { counted } from '../format.ts';
-import { causeWords, type State } from '../ui/status.ts';
 
 export interface JobUnit extends Pick<
   HistoryUnit,
@@ -14,6 +13,7 @@ export interface JobUnit extends Pick<
   | 'cause'
   | 'signal'
   | 'message'
+  | 'has_warnings'
   | 'num_warnings'
   | 'timestamp_started'
   | 'timestamp_ended'
@@ -25,30 +25,13 @@ export interface JobUnit extends Pick<
   task: string;
 }
 
-/** `B/03/0`, `12 images`, `init unit` */
-export function unitName({ zarr_urls, is_init }: Pick<JobUnit, 'zarr_urls' | 'is_init'>, zarrDir: string): string {
+/** `B/03/0`, `12 images`, `init unit`, `unit 12` */
+export function unitName(
+  { id, zarr_urls, is_init }: Pick<HistoryUnit, 'id' | 'zarr_urls' | 'is_init'>,
+  zarrDir: string,
+): string {
   if (is_init) return 'init unit';
   const [first] = zarr_urls;
-  if (first === undefined) return 'the whole task';
+  if (first === undefined) return `unit ${id}`;
   return zarr_urls.length === 1 ? relativePath(first, zarrDir) : counted(zarr_urls.length, 'image');
-}
-
-export function unitState({
-  status,
-  cause,
-  signal,
-  num_warnings,
-}: {
-  status: string;
-  cause: Cause | null;
-  signal: number | null;
-  num_warnings: number;
-}): State {
-  if (status === 'failed')
-    return cause === 'stopped'
-      ? { look: 'stopped', word: 'Stopped' }
-      : { look: 'failed', word: causeWords(cause, signal) };
-  return num_warnings > 0
-    ? { look: 'warning', word: `Done, ${counted(num_warnings, 'warning')}` }
-    : { look: 'warning', word: 'Done, with warnings' };
 }

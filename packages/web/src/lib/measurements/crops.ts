@@ -1,4 +1,5 @@
 /** Pictures of single objects, and where they are in the viewer. */
+import { whileBusy } from '../api/busy.ts';
 import { addressOf, answered, type CallOptions, type DatasetIds } from '../api/client.ts';
 import { problemOf } from '../api/problem.ts';
 import { route } from '../route.ts';
@@ -28,19 +29,13 @@ function rectangleOf(text: string | null): Rectangle {
   return { left, top, width, height };
 }
 
-const BUSY = 503;
-const PAUSE_MS = 1500;
 const MOST_ATTEMPTS = 4;
 
-/** A service that has much to draw asks to come again. */
 async function fetchCrop(address: string, options: CallOptions): Promise<Response> {
-  for (let attempt = 1; ; attempt++) {
-    const response = await answered(address, {}, options);
-    if (response.ok) return response;
-    if (response.status !== BUSY || attempt === MOST_ATTEMPTS) throw await problemOf(response);
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-    options.signal?.throwIfAborted();
-  }
+  const patience = { attempts: MOST_ATTEMPTS, signal: options.signal };
+  const response = await whileBusy(() => answered(address, {}, options), patience);
+  if (!response.ok) throw await problemOf(response);
+  return response;
 }
 
 interface CropSize {
@@ -95,7 +90,6 @@ export function viewAddress(
   const [x, y] = [own.left + own.width / 2, own.top + own.height / 2];
   const zoom = Math.min(MOST_ZOOM, SEEN_PIXELS / region.width);
   const at = [x, y, zoom].map((value) => Number(value.toPrecision(6))).join(',');
-  const base = route.view(ids, { image: zarr_url, at, labels: `${encodeURIComponent(labels)},outline` });
-  const marks = marked.map(({ left, top, width, height }) => `&mark=${[left, top, width, height].join(',')}`);
-  return base + marks.join('');
+  const mark = marked.map(({ left, top, width, height }) => [left, top, width, height].join(','));
+  return route.view(ids, { image: zarr_url, at, labels: `${encodeURIComponent(labels)},outline`, mark });
 }

@@ -1,7 +1,7 @@
 /** One value for each well of a plate, for the map of it. */
 import type { ImageGroup, TableProblem } from '@service/contract';
 
-import { counted } from '../format.ts';
+import { counted, formatNumber } from '../format.ts';
 import type { PictureLook } from '../images/plates/picture.ts';
 import { cellName, layOut, type Plate, readWell } from '../images/plates/plate.ts';
 import type { Fill } from '../images/plates/values.ts';
@@ -10,7 +10,7 @@ import { colourOf, type Legend, legendOf } from './colour-map.ts';
 import type { ImagePairs } from './match.ts';
 import { imageOf, type ImageRows, type Rows, wellOf } from './rows.ts';
 import { meanOf, type Numbers, quantile, robustScores } from './statistics.ts';
-import { numberWords, shareWords } from './words.ts';
+import { shareWords } from './words.ts';
 
 export const PER_WELL = ['median', 'mean', 'count', 'score', 'share', 'difference', 'more'] as const;
 export type PerWell = (typeof PER_WELL)[number];
@@ -204,7 +204,7 @@ export const legendOfWells = (wells: ReadonlyMap<string, WellValue>, per: PerWel
   );
 
 export const valueWords = (per: PerWell, value: number): string =>
-  Number.isNaN(value) ? 'not measured' : per === 'share' ? shareWords(value) : numberWords(value, 4);
+  Number.isNaN(value) ? 'not measured' : per === 'share' ? shareWords(value) : formatNumber(value, 4);
 
 /** Undefined: not measured, drawn as a gap. */
 export const fillOf = (legend: Legend | undefined, value: number | undefined): string | undefined =>

@@ -2,7 +2,7 @@
 import type { Activity, Job, ProjectInList } from '@service/contract';
 
 import { route } from '../route.ts';
-import { formatAgo, formatDuration } from '../format.ts';
+import { formatAgo, formatDuration, secondsBetween } from '../format.ts';
 import { jobState, type State } from '../ui/status.ts';
 
 export interface Happening {
@@ -47,8 +47,7 @@ function jobWords(job: RecentJob, state: State, reader: string): string {
 function ofJob(job: RecentJob, reader: string, now: number): Happening {
   const state = jobState(job);
   const time = job.end_timestamp ?? job.start_timestamp;
-  const took =
-    job.end_timestamp && formatDuration((Date.parse(job.end_timestamp) - Date.parse(job.start_timestamp)) / 1000);
+  const took = job.end_timestamp && formatDuration(secondsBetween(job.start_timestamp, job.end_timestamp));
   const by = job.user_email === reader ? undefined : `by ${personOf(job.user_email, reader)}`;
   return {
     key: `job-${job.id}`,

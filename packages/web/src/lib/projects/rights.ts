@@ -11,10 +11,12 @@ interface Membership {
   owner_email: string;
 }
 
-const ONLY_LOOKS = 'Guests can only look. Sign in with an account of your own to change them.';
+/** Why a guest account does not get what it wants: `guestRefusal('run jobs')`. */
+export const guestRefusal = (what: string): string =>
+  `Guest accounts are read-only. Sign in with an account of your own to ${what}.`;
 
 export const whyNotChange = (reader: Reader | null): string | undefined =>
-  reader === null || reader.is_guest ? ONLY_LOOKS : undefined;
+  reader === null || reader.is_guest ? guestRefusal('make changes') : undefined;
 
 export function whyNotEdit(project: Membership, reader: Reader | null): string | undefined {
   if (project.permissions === 'r' && reader?.is_guest === false)
@@ -40,10 +42,8 @@ export interface Rights {
   run: string | undefined;
 }
 
-const GUEST = 'Guest accounts can look at everything and change nothing.';
-
 export function rightsOf(project: Member, isGuest: boolean): Rights {
-  if (isGuest) return { edit: GUEST, run: GUEST };
+  if (isGuest) return { edit: guestRefusal('make changes'), run: guestRefusal('run jobs') };
   const { permissions, owner_email } = project;
   const can = permissions === 'r' ? 'read this project' : 'read and edit this project';
   const ask = (what: string) => `You can ${can}. Ask ${owner_email} for permission to ${what}.`;

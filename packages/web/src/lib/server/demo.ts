@@ -3,13 +3,13 @@ import demo from 'virtual:demo';
 import { error } from '@sveltejs/kit';
 
 import type { DemoOffer, DemoWorkflow } from '../projects/demo.ts';
+import { guestRefusal } from '../projects/rights.ts';
 
-const NOT_FOR_GUESTS = 'Guests can only look. Sign in with an account of your own to make the demo.';
 const LEFT_OUT = 'The demo is not part of this web server. It was built on a machine without Python.';
 
-/** A guest could do nothing with it. Who is signed in is checked by the page guard. */
+/** A guest account could do nothing with it. Who is signed in is checked by the page guard. */
 export function requireDemo(user: App.Locals['user']): { name: string; base64: string } {
-  if (user?.is_guest !== false) error(403, NOT_FOR_GUESTS);
+  if (user?.is_guest !== false) error(403, guestRefusal('make the demo'));
   return demo.wheel ?? error(404, LEFT_OUT);
 }
 

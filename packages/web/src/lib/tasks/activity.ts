@@ -5,7 +5,7 @@
  */
 import type { Activity, ActivityAction, ActivityStatus, ActivityStep } from '@service/contract';
 
-import { counted, formatCount, formatDuration } from '../format.ts';
+import { counted, formatCount, formatSeconds, secondsBetween } from '../format.ts';
 import type { State } from '../ui/status.ts';
 
 export const ACTION_NAMES: Record<ActivityAction, string> = {
@@ -40,20 +40,13 @@ export function activityState({ status, action }: Pick<Activity, 'status' | 'act
 export const isUnfinished = ({ status }: Pick<Activity, 'status'>): boolean =>
   status === 'pending' || status === 'ongoing';
 
-/** `2.1 s`, `24 s`, `1:42` */
-export function formatSeconds(seconds: number): string {
-  const given = Math.max(0, seconds);
-  if (given < 9.95) return `${given.toFixed(1)} s`;
-  return given < 59.5 ? `${Math.round(given)} s` : formatDuration(given);
-}
-
 /** From its start to its end, or until now. */
 function secondsOf(
   { timestamp_started, timestamp_ended }: { timestamp_started: string | null; timestamp_ended: string | null },
   now: number,
 ): number | undefined {
   if (timestamp_started === null) return undefined;
-  return ((timestamp_ended === null ? now : Date.parse(timestamp_ended)) - Date.parse(timestamp_started)) / 1000;
+  return secondsBetween(timestamp_started, timestamp_ended ?? now);
 }
 
 /** How long an activity took so far; undefined where nobody recorded its end. */

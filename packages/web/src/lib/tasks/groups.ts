@@ -5,6 +5,7 @@
 import type { TaskGroupSlim, TaskSlim } from '@service/contract';
 
 import { counted } from '../format.ts';
+import { guestRefusal } from '../projects/rights.ts';
 import type { Packages } from './table.ts';
 import { ORIGIN_NAMES } from './words.ts';
 
@@ -88,7 +89,7 @@ type Managed = Pick<TaskGroupSlim, 'user_email' | 'active' | 'num_workflows' | '
 /** Why somebody may not change a task group at all. */
 export function notAllowed(group: Pick<Managed, 'user_email'>, reader: Reader): string | undefined {
   if (reader.asAdmin) return undefined;
-  if (reader.is_guest) return 'Guests can look, but not change anything.';
+  if (reader.is_guest) return guestRefusal('change task groups');
   return group.user_email === reader.email ? undefined : `Only its owner, ${group.user_email}, can do this.`;
 }
 

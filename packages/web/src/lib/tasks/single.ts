@@ -4,16 +4,7 @@ import type { TaskType } from '@service/contract';
 import type { JsonObject } from '../json.ts';
 import type { Problems } from './collect.ts';
 import { detectDialect } from './dialects.ts';
-
-export type Phase = 'non_parallel' | 'parallel';
-
-/** The parts a task runs in, in their order. */
-export const phasesOf = (type: TaskType): Phase[] =>
-  type === 'parallel'
-    ? ['parallel']
-    : type === 'compound' || type === 'converter_compound'
-      ? ['non_parallel', 'parallel']
-      : ['non_parallel'];
+import { type Phase, phasesOf } from './words.ts';
 
 /** Converters make images out of other files: they take no images. */
 export const takesImages = (type: TaskType): boolean => !type.startsWith('converter');

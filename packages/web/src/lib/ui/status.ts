@@ -1,9 +1,11 @@
 /**
  * The states that things are in, as pages show them: a shape, a word and a colour.
  *
- *     taskState({ status: 'submitted', progress: { running: 3, … }, … }) // { look: 'running', word: 'Running' }
+ *     taskState({ is_starting: false, progress: { running: 3, … } }) // { look: 'running', word: 'Running' }
  */
-import type { Cause, Job, TaskStatus } from '@service/contract';
+import type { Cause, FullTaskStatus, HistoryUnit, Job } from '@service/contract';
+
+import { counted } from '../format.ts';
 
 type Look = 'running' | 'waiting' | 'done' | 'warning' | 'failed' | 'stopped' | 'unset';
 
@@ -47,24 +49,32 @@ export function jobState(
   return isStarting ? STARTING : { look: 'waiting', word: 'Waiting' };
 }
 
-/** Of a task in a workflow, on the chosen dataset. */
-export function taskState(status: TaskStatus | null): State {
-  if (status === null) return { look: 'unset', word: 'Not run' };
-  if (!('progress' in status)) return { look: 'waiting', word: 'Waiting' };
-  const { progress, causes } = status;
-  if (status.status === 'submitted') {
-    if (status.is_starting) return STARTING;
-    const begun = progress.running + progress.done + progress.failed > 0;
-    return begun ? { look: 'running', word: 'Running' } : { look: 'waiting', word: 'Waiting' };
-  }
-  if (status.status === 'failed') {
-    const onlyStopped = (causes.stopped ?? 0) > 0 && Object.keys(causes).length === 1;
-    return onlyStopped ? { look: 'stopped', word: 'Stopped' } : { look: 'failed', word: 'Failed' };
-  }
-  if (!status.has_warnings) return { look: 'done', word: 'Done' };
-  const warned = status.num_images_with_warnings;
-  return { look: 'warning', word: warned > 0 ? `Done, ${warned} with warnings` : 'Done, with warnings' };
+/** Of a task that has not ended. */
+export function taskState({ is_starting, progress }: Pick<FullTaskStatus, 'is_starting' | 'progress'>): State {
+  if (is_starting) return STARTING;
+  const begun = progress.running + progress.done + progress.failed > 0;
+  return begun ? { look: 'running', word: 'Running' } : { look: 'waiting', word: 'Waiting' };
 }
+
+type UnitLike = Pick<
+  HistoryUnit,
+  'status' | 'cause' | 'signal' | 'has_warnings' | 'num_warnings' | 'timestamp_started' | 'timestamp_ended'
+>;
+
+/** Units of a compound task keep their status until all have ended; that one has is known by its cause or its time. */
+export function unitState(unit: UnitLike): State {
+  if (unit.status === 'failed' || unit.cause !== null)
+    return { look: unit.cause === 'stopped' ? 'stopped' : 'failed', word: causeWords(unit.cause, unit.signal) };
+  if (unit.status === 'submitted' && unit.timestamp_ended === null)
+    return unit.timestamp_started === null
+      ? { look: 'waiting', word: 'Waiting' }
+      : { look: 'running', word: 'Running' };
+  return unit.has_warnings ? { look: 'warning', word: `Done, ${warningWords(unit)}` } : { look: 'done', word: 'Done' };
+}
+
+/** `2 warnings`; of imported runs nobody knows how many. */
+export const warningWords = ({ num_warnings }: Pick<HistoryUnit, 'num_warnings'>): string =>
+  num_warnings > 0 ? counted(num_warnings, 'warning') : 'with warnings';
 
 interface LastJob {
   status: string;

@@ -1,5 +1,5 @@
 /**
- * What a task counts: images where it works on one at a time, else the parts of its work.
+ * What a task counts: images where it works on one at a time, else the units of its work.
  *
  *     barOf('parallel', status) // { done: 967, failed: 40, stopped: 0, running: 16, waiting: 513, total: 1536 }
  */
@@ -24,8 +24,8 @@ export interface LegendEntry {
 }
 
 export const isConverter = (type: TaskType): boolean => type.startsWith('converter');
-/** Their images share one status, which changes at the end: only the parts tell how far it is. */
-export const inParts = (type: TaskType): boolean => type !== 'parallel';
+/** Their images share one status, which changes at the end: only the units tell how far it is. */
+export const inUnits = (type: TaskType): boolean => type !== 'parallel';
 
 export const onlyStopped = ({ causes }: FullTaskStatus): boolean =>
   (causes.stopped ?? 0) > 0 && Object.keys(causes).length === 1;
@@ -36,7 +36,7 @@ export const hasCounts = (status: FullTaskStatus): boolean =>
 
 /** Nothing to draw where nothing was counted. */
 export const barOf = (type: TaskType, status: FullTaskStatus): BarCounts | undefined =>
-  inParts(type) ? partsBar(status) : imagesBar(status);
+  inUnits(type) ? unitsBar(status) : imagesBar(status);
 
 export const finishedIn = (bar: BarCounts): number => bar.done + bar.failed + bar.stopped;
 
@@ -56,7 +56,7 @@ function imagesBar(status: FullTaskStatus): BarCounts | undefined {
   );
 }
 
-function partsBar({ progress, causes }: FullTaskStatus): BarCounts | undefined {
+function unitsBar({ progress, causes }: FullTaskStatus): BarCounts | undefined {
   const stopped = Math.min(causes.stopped ?? 0, progress.failed);
   return withTotal({ ...progress, failed: progress.failed - stopped, stopped });
 }
@@ -70,10 +70,10 @@ function withTotal(counts: Omit<BarCounts, 'total'>, available = 0): BarCounts |
 /** Always of images; a converter works on none. */
 export function legendOf(type: TaskType, status: FullTaskStatus): LegendEntry[] {
   if (isConverter(type)) return [];
-  const parts = inParts(type);
+  const units = inUnits(type);
   const { num_done_images: done, num_failed_images: failed, num_submitted_images: submitted } = status;
-  const stopped = parts ? (onlyStopped(status) ? failed : 0) : Math.min(status.causes.stopped ?? 0, failed);
-  const running = parts ? (status.progress.running > 0 ? submitted : 0) : Math.min(status.progress.running, submitted);
+  const stopped = units ? (onlyStopped(status) ? failed : 0) : Math.min(status.causes.stopped ?? 0, failed);
+  const running = units ? (status.progress.running > 0 ? submitted : 0) : Math.min(status.progress.running, submitted);
   const rest = Math.max(0, (status.num_available_images ?? 0) - done - failed - submitted);
   const entries: LegendEntry[] = [
     { key: 'done', count: done, word: 'done', status: 'done' },

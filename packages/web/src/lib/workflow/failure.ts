@@ -114,7 +114,7 @@ function taskFailure(job: JobWithTaskStatuses, task: TaskInList | undefined, run
   const one = count === 1;
   return CAUSES[cause]({
     name: task ? nameOf(task) : 'a task',
-    who: counted(count, parallel ? 'image' : 'part'),
+    who: counted(count, parallel ? 'image' : 'unit'),
     were: one ? 'was' : 'were',
     logs: one ? 'its log' : 'their logs',
     rerun: parallel ? `rerun ${one ? 'it' : `the ${count}`}` : 'continue from there',

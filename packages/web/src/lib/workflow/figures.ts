@@ -8,7 +8,7 @@ import type { Cause, FullTaskStatus, TaskType } from '@service/contract';
 
 import { counted, formatCount } from '../format.ts';
 import { causeWords, type State } from '../ui/status.ts';
-import { type BarCounts, finishedIn, inParts, isConverter, onlyStopped } from './counts.ts';
+import { type BarCounts, finishedIn, inUnits, isConverter, onlyStopped } from './counts.ts';
 
 type Look = State['look'];
 
@@ -33,7 +33,7 @@ export function figuresOf(type: TaskType, status: FullTaskStatus, state: State, 
   if (status.is_starting) return words('starting Python');
   if (status.status === 'submitted') return runningFigures(type, state, bar);
   if (isConverter(type)) {
-    if (status.status === 'failed') return partFigures(state, bar);
+    if (status.status === 'failed') return unitFigures(state, bar);
     // of imported runs nobody knows how many
     if (status.num_new_images === null) return words(state.word.toLowerCase());
     return [
@@ -41,7 +41,7 @@ export function figuresOf(type: TaskType, status: FullTaskStatus, state: State, 
       { text: ` image${status.num_new_images === 1 ? '' : 's'} made` },
     ];
   }
-  if (inParts(type) && status.status === 'failed') return partFigures(state, bar);
+  if (inUnits(type) && status.status === 'failed') return unitFigures(state, bar);
   return imageFigures(status, state);
 }
 
@@ -49,15 +49,15 @@ function runningFigures(type: TaskType, { look, word }: State, bar: BarCounts | 
   if (!bar || look === 'waiting') return words(word.toLowerCase());
   const finished = strong(formatCount(finishedIn(bar)));
   const of = ` of ${formatCount(bar.total)}`;
-  if (!inParts(type)) return [finished, { text: of }];
-  return bar.total === 1 ? words(word.toLowerCase()) : [finished, { text: `${of} parts` }];
+  if (!inUnits(type)) return [finished, { text: of }];
+  return bar.total === 1 ? words(word.toLowerCase()) : [finished, { text: `${of} units` }];
 }
 
-function partFigures({ look, word }: State, bar: BarCounts | undefined): Figure[] {
+function unitFigures({ look, word }: State, bar: BarCounts | undefined): Figure[] {
   if (!bar || bar.total === 1 || bar.failed === 0) return words(word.toLowerCase(), look);
   return [
     strong(formatCount(bar.failed), 'failed'),
-    { text: ` of ${formatCount(bar.total)} parts failed`, look: 'failed' },
+    { text: ` of ${formatCount(bar.total)} units failed`, look: 'failed' },
   ];
 }
 
@@ -75,7 +75,7 @@ function imageFigures(status: FullTaskStatus, state: State): Figure[] {
 }
 
 export function noteOf(type: TaskType, status: FullTaskStatus): Note | undefined {
-  const why = causesNote(status.causes, inParts(type) ? 'part' : 'image');
+  const why = causesNote(status.causes, inUnits(type) ? 'unit' : 'image');
   if (why !== undefined) return { look: 'failed', text: why };
   if (!status.has_warnings) return undefined;
   const warned = status.num_images_with_warnings;
@@ -83,7 +83,7 @@ export function noteOf(type: TaskType, status: FullTaskStatus): Note | undefined
 }
 
 /** `6 images out of memory` */
-export function causesNote(causes: Partial<Record<Cause, number>>, one: 'image' | 'part'): string | undefined {
+export function causesNote(causes: Partial<Record<Cause, number>>, one: 'image' | 'unit'): string | undefined {
   const known = (Object.entries(causes) as [Cause, number][]).filter(
     ([cause, count]) => cause !== 'stopped' && count > 0,
   );

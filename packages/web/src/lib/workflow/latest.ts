@@ -6,8 +6,9 @@
 import type { HistoryUnit, JobWithTaskStatuses, TaskType } from '@service/contract';
 
 import { relativePath } from '../images/filters.ts';
-import { counted, formatMemory } from '../format.ts';
-import { causeWords, type State } from '../ui/status.ts';
+import { formatMemory } from '../format.ts';
+import { unitName } from '../jobs/units.ts';
+import { type State, unitState, warningWords } from '../ui/status.ts';
 
 /** The run of a task in the job that is under way; undefined where there is nothing to follow. */
 export function followedRun(
@@ -26,6 +27,7 @@ type EndedUnit = Pick<
   HistoryUnit,
   | 'id'
   | 'zarr_urls'
+  | 'is_init'
   | 'status'
   | 'cause'
   | 'signal'
@@ -43,13 +45,6 @@ export interface LastLine {
   name: string;
   state: State;
   words: string;
-}
-
-/** Units of a compound task keep their status until all have ended; that this one has is known by its time. */
-function endedState({ status, cause, signal, has_warnings }: EndedUnit): State {
-  if (cause === 'stopped') return { look: 'stopped', word: 'Stopped' };
-  if (status === 'failed' || cause !== null) return { look: 'failed', word: causeWords(cause, signal) };
-  return has_warnings ? { look: 'warning', word: 'Done, with warnings' } : { look: 'done', word: 'Done' };
 }
 
 const ON_PLATE = /(?:^|\/)([^/]+?)(?:\.zarr)?\/([A-Z]{1,2})\/(\d{1,2})\/[^/]+$/i;
@@ -73,15 +68,13 @@ const shortTime = (seconds: number): string =>
 
 export function lastLine(unit: EndedUnit, zarrDir: string): LastLine {
   const [url] = unit.zarr_urls;
-  const state = endedState(unit);
+  const state = unitState(unit);
   const memory = unit.peak_memory_bytes === null ? [] : [formatMemory(unit.peak_memory_bytes)];
-  const warnings = unit.num_warnings > 0 ? [counted(unit.num_warnings, 'warning')] : ['with warnings'];
-  const words = {
-    failed: [lower(state.word)],
-    stopped: [lower(state.word)],
-    warning: [...took(unit), ...warnings],
+  const ended: Partial<Record<State['look'], string[]>> = {
+    warning: [...took(unit), warningWords(unit)],
     done: [...took(unit), ...memory],
-  }[state.look as 'failed' | 'stopped' | 'warning' | 'done'];
-  const name = url === undefined ? `part ${unit.id}` : shortImageName(url, zarrDir);
+  };
+  const words = ended[state.look] ?? [lower(state.word)];
+  const name = url === undefined || unit.zarr_urls.length > 1 ? unitName(unit, zarrDir) : shortImageName(url, zarrDir);
   return { id: unit.id, url, name, state, words: words.join(', ') };
 }

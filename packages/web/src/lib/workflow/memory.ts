@@ -5,6 +5,8 @@
  */
 import type { TaskStatus, TaskType } from '@service/contract';
 
+import { ofPhase, type Phase, phasesOf } from '../tasks/words.ts';
+
 const MB = 1024 ** 2;
 const GB_IN_MB = 1024;
 
@@ -19,7 +21,7 @@ interface TaskLike extends MetaValues {
   task_type: TaskType;
 }
 
-/** How many images, or parts, were killed for memory in the latest run. */
+/** How many images, or units, were killed for memory in the latest run. */
 export const killedForMemory = (status: TaskStatus | null | undefined): number =>
   status && 'causes' in status ? (status.causes.memory ?? 0) : 0;
 
@@ -51,16 +53,11 @@ function inMegabytes(mem: unknown): number | undefined {
   return digits === undefined ? undefined : Number(digits) * IN_MB[unit.toUpperCase()]!;
 }
 
-/** Which blocks of resources a task has. */
-export const META_NAMES = {
-  meta_non_parallel: 'Initialisation',
-  meta_parallel: 'Compute',
-} as const;
-
-export type MetaName = keyof typeof META_NAMES;
+export type MetaName = `meta_${Phase}`;
 export type MetaValues = Partial<Record<MetaName, unknown>>;
 
-export function metaBlocks(type: TaskType): MetaName[] {
-  if (type === 'parallel') return ['meta_parallel'];
-  return type.endsWith('compound') ? ['meta_non_parallel', 'meta_parallel'] : ['meta_non_parallel'];
-}
+/** Which blocks of resources a task has. */
+export const metaBlocks = (type: TaskType): MetaName[] => phasesOf(type).map((phase) => `meta_${phase}` as const);
+
+export const metaLabel = (name: MetaName, type: TaskType): string =>
+  ofPhase('Resources', name === 'meta_parallel' ? 'parallel' : 'non_parallel', phasesOf(type));

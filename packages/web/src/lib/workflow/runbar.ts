@@ -1,7 +1,7 @@
 /** The newest job in one line: what it is at, how far it is, how long it takes. */
 import type { JobWithTaskStatuses } from '@service/contract';
 
-import { counted, formatCount, formatDuration, shortName } from '../format.ts';
+import { counted, formatCount, formatDuration, secondsBetween, shortName } from '../format.ts';
 import { jobState, STARTING, type State } from '../ui/status.ts';
 import type { BarCounts } from './counts.ts';
 import type { TaskView } from './status.ts';
@@ -19,9 +19,6 @@ export interface RunBar {
   rate: string | undefined;
 }
 
-const seconds = (from: string, to: string | number) =>
-  ((typeof to === 'number' ? to : Date.parse(to)) - Date.parse(from)) / 1000;
-
 /** Fewer than these say nothing about the rest. */
 const ENOUGH = 3;
 
@@ -35,7 +32,7 @@ export function runBar(
   const view = at === undefined ? undefined : views[at];
   const state = shortened(jobState(job, view?.word === STARTING.word));
   if (job.status !== 'submitted') return { state, at: job.status === 'done' ? undefined : at, ...ended(job, view) };
-  const elapsed = { name: 'Elapsed', value: formatDuration(Math.max(0, seconds(job.start_timestamp, now))) };
+  const elapsed = { name: 'Elapsed', value: formatDuration(secondsBetween(job.start_timestamp, now)) };
   if (!view || view.total === 0 || view.look === 'waiting')
     return {
       state,
@@ -83,7 +80,7 @@ const failing = ({ bar }: TaskView, more: boolean) =>
 function ended(job: JobWithTaskStatuses, view: TaskView | undefined) {
   const times: RunBar['times'] = [];
   if (job.end_timestamp)
-    times.push({ name: 'Ran for', value: formatDuration(seconds(job.start_timestamp, job.end_timestamp)) });
+    times.push({ name: 'Ran for', value: formatDuration(secondsBetween(job.start_timestamp, job.end_timestamp)) });
   const failed = job.status === 'failed' ? (view?.legend.find(({ key }) => key === 'failed')?.count ?? 0) : 0;
   const total = view?.legend.reduce((sum, { count }) => sum + count, 0) ?? 0;
   if (failed > 0)
@@ -93,8 +90,8 @@ function ended(job: JobWithTaskStatuses, view: TaskView | undefined) {
 
 function paceOf({ started, finished, total }: TaskView, now: number): { perMinute: number; left: number } | undefined {
   if (started === undefined || finished < ENOUGH) return undefined;
-  const took = seconds(started, now);
-  return took <= 0 ? undefined : { perMinute: (60 * finished) / took, left: (took * (total - finished)) / finished };
+  const took = secondsBetween(started, now);
+  return took === 0 ? undefined : { perMinute: (60 * finished) / took, left: (took * (total - finished)) / finished };
 }
 
 /** A guess is not told to the second. */
@@ -131,7 +128,7 @@ export const isStopping = (job: Pick<JobWithTaskStatuses, 'status' | 'stop_reque
 export function stopWords(view: TaskView | undefined): string {
   if (!view?.bar) return 'Tasks that have not started will not start. What is finished stays.';
   const { running, waiting, done } = view.bar;
-  if (view.unit === 'part')
+  if (view.unit === 'unit')
     return 'The running task will count as failed for all its images. What was finished before it stays.';
   return `${counted(running, 'running image')} ${running === 1 ? 'is' : 'are'} lost, ${formatCount(waiting)} will not start, ${formatCount(done)} finished ones stay.`;
 }

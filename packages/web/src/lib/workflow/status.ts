@@ -16,7 +16,7 @@ import {
   barOf,
   finishedIn,
   hasCounts,
-  inParts,
+  inUnits,
   type LegendEntry,
   legendOf,
   onlyStopped,
@@ -39,7 +39,7 @@ export interface TaskView extends State {
   finished: number;
   total: number;
   /** What `finished` counts. */
-  unit: 'image' | 'part';
+  unit: 'image' | 'unit';
 }
 
 interface TaskLike {
@@ -133,7 +133,7 @@ function fullView({ task_type }: TaskLike, status: FullTaskStatus, role: RoleInJ
     ended: status.timestamp_ended ?? undefined,
     finished: bar ? finishedIn(bar) : 0,
     total: bar?.total ?? 0,
-    unit: inParts(task_type) ? 'part' : 'image',
+    unit: inUnits(task_type) ? 'unit' : 'image',
   };
 }
 

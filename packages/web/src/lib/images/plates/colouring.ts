@@ -1,8 +1,8 @@
 /** What the wells of a plate are coloured by, and the words that go with it. */
-import { counted, formatCount } from '../../format.ts';
+import { counted, formatCount, formatNumber } from '../../format.ts';
 import type { State } from '../../ui/status.ts';
 import type { Plate, Well } from './plate.ts';
-import { type Colour, colourOf, type Scale, scaleOf, shortNumber, type WellValue, wellValue } from './values.ts';
+import { type Colour, colourOf, type Scale, scaleOf, type WellValue, wellValue } from './values.ts';
 
 /** Undefined: by the status of the chosen task. */
 export type By = { attribute: string } | undefined;
@@ -32,7 +32,7 @@ function valueOfWell(found: WellValue | undefined): string {
   if (found === undefined) return 'no value';
   const { value, several } = found;
   if (typeof value === 'number') {
-    return several.length > 0 ? `mean ${shortNumber(value)} of ${several.length} values` : shortNumber(value);
+    return several.length > 0 ? `mean ${formatNumber(value)} of ${several.length} values` : formatNumber(value);
   }
   if (value !== undefined) return value;
   const more = several.length - MOST_NAMED;

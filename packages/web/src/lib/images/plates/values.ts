@@ -89,6 +89,3 @@ export function colourOf(scale: Scale, value: WellValue | undefined): Colour | '
   const part = range === 0 ? 0.5 : (Number(value.value) - scale.least) / range;
   return COLOURS[Math.min(COLOURS.length - 1, Math.max(0, Math.floor(part * COLOURS.length)))];
 }
-
-/** Five digits at most: `1 212.5`, `0.325`. */
-export const shortNumber = (value: number): string => String(Number(value.toPrecision(5)));

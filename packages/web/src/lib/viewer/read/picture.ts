@@ -1,4 +1,5 @@
 /** Pictures that the service made, as tiles: grey ones say in their headers what is black and white. */
+import { whileBusy } from '../../api/busy.ts';
 import type { LabelTile, Tile } from '../facts.ts';
 import { ReadProblem } from './problem.ts';
 
@@ -9,19 +10,12 @@ async function refusalOf(response: Response): Promise<ReadProblem> {
   return new ReadProblem(response.status === 403 ? 'access' : isMissing ? 'missing' : 'unreadable', words);
 }
 
-const BUSY = 503;
-const PAUSE_MS = 1500;
 const MOST_ATTEMPTS = 6;
 
-/** A service that has much to draw asks to come again. */
 async function fetchPicture(address: string, signal: AbortSignal): Promise<Response> {
-  for (let attempt = 1; ; attempt++) {
-    const response = await fetch(address, { signal });
-    if (response.ok) return response;
-    if (response.status !== BUSY || attempt === MOST_ATTEMPTS) throw await refusalOf(response);
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-    signal.throwIfAborted();
-  }
+  const response = await whileBusy(() => fetch(address, { signal }), { attempts: MOST_ATTEMPTS, signal });
+  if (!response.ok) throw await refusalOf(response);
+  return response;
 }
 
 async function bytesOf(response: Response): Promise<ImageData> {

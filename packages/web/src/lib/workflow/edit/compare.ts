@@ -2,6 +2,7 @@
 import type { WorkflowExport } from '@service/contract';
 
 import { sameJson } from '#lib/json.ts';
+import { ofPhase, phasesIn } from '#lib/tasks/words.ts';
 
 import { type Difference, differences } from './differences.ts';
 
@@ -26,26 +27,19 @@ export interface ComparedTask {
   notes: { what: string; list: Difference[] }[];
 }
 
-const BLOCKS = [
-  ['args_non_parallel', 'Initialisation arguments'],
-  ['args_parallel', 'Compute arguments'],
-] as const;
-
-/** Beside the arguments; the block of a task that has none is absent on both sides. */
-const NOTES = [
-  ['meta_non_parallel', 'Resources, initialisation'],
-  ['meta_parallel', 'Resources, compute'],
-  ['type_filters', 'Type filters'],
-] as const;
-
 const IDENTITY = ['pkg_name', 'name', 'version'] as const;
 
 /** Nothing set and an empty group are the same. */
 const orEmpty = (value: unknown) => value ?? {};
 
-function parts(names: typeof BLOCKS | typeof NOTES, template: Item, workflow: Item) {
-  return names
-    .map(([key, name]) => ({ name, list: differences(orEmpty(template[key]), orEmpty(workflow[key])) }))
+/** The block of a task that has none is absent on both sides. */
+function phaseParts(kind: 'args' | 'meta', what: string, template: Item, workflow: Item) {
+  const phases = phasesIn(template, workflow);
+  return phases
+    .map((phase) => {
+      const key = `${kind}_${phase}` as const;
+      return { what: ofPhase(what, phase, phases), list: differences(orEmpty(template[key]), orEmpty(workflow[key])) };
+    })
     .filter(({ list }) => list.length > 0);
 }
 
@@ -64,11 +58,13 @@ function compareTask(template: Item | undefined, workflow: Item | undefined, pos
   }
   const unlike = IDENTITY.filter((key) => !sameJson(template.task[key], workflow.task[key]));
   if (unlike.length > 0) return { ...both, kind: 'other', unlike: [...unlike], blocks: [], notes: [] };
-  const blocks = parts(BLOCKS, template, workflow).map(({ name, list }) => ({ block: name, list }));
+  const blocks = phaseParts('args', 'Arguments', template, workflow).map(({ what, list }) => ({ block: what, list }));
+  const filters = differences(orEmpty(template.type_filters), orEmpty(workflow.type_filters));
   const notes = [
     ...textNote('Alias', template.alias, workflow.alias),
     ...textNote('Description', template.description, workflow.description),
-    ...parts(NOTES, template, workflow).map(({ name, list }) => ({ what: name, list })),
+    ...phaseParts('meta', 'Resources', template, workflow),
+    ...(filters.length > 0 ? [{ what: 'Type filters', list: filters }] : []),
   ];
   return { ...both, kind: blocks.length > 0 ? 'arguments' : 'same', unlike: [], blocks, notes };
 }

@@ -53,7 +53,7 @@ export const actions: Actions = {
   logout: async ({ cookies, url }) => {
     await signOut(cookies);
     endSession({ cookies, url });
-    redirect(302, '/');
+    redirect(302, route.home());
   },
 
   return: ({ cookies, url }) =>

@@ -4,6 +4,7 @@ import { accounts } from '@service/contract';
 import { type Cookies, error, redirect } from '@sveltejs/kit';
 
 import { NEXT_COOKIE, NEXT_PATH } from '#lib/frame/external.ts';
+import { route } from '#lib/route.ts';
 import { askApi, causeOf, currentUser } from '#lib/server/api.ts';
 import { log } from '#lib/server/log.ts';
 import { onBehalfOf, type Visit } from '#lib/server/mounted.ts';
@@ -51,7 +52,7 @@ export const load: PageServerLoad = async (event) => {
     const detail = readDetail(text);
     if (detail === undefined) error(400, `Signing in did not work. ${AGAIN} The service said: ${text.slice(0, 500)}`);
     leaveNotice({ cookies, url }, detail);
-    redirect(302, '/');
+    redirect(302, route.home());
   }
   const token = cookieSetTo(response.headers.getSetCookie(), LOGIN_COOKIE);
   if (token === undefined || !beginSession({ cookies, url }, token))

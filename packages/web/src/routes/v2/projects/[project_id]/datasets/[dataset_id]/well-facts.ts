@@ -10,9 +10,8 @@ import {
 } from '#lib/images/filters.ts';
 import { imageState } from '#lib/images/image-state.ts';
 import { readWell } from '#lib/images/plates/plate.ts';
-import { shortNumber } from '#lib/images/plates/values.ts';
 import { ownOf } from '#lib/json.ts';
-import { counted, formatCount } from '#lib/format.ts';
+import { counted, formatCount, formatNumber } from '#lib/format.ts';
 
 export interface Fact {
   key: string;
@@ -28,7 +27,7 @@ function valuesInWords(values: unknown[]): string {
   if (different.length === 1) return valueWords(different[0]);
   if (isNumeric(different)) {
     const numbers = different.map((value) => Number(valueWords(value)));
-    return `${shortNumber(Math.min(...numbers))} to ${shortNumber(Math.max(...numbers))}`;
+    return `${formatNumber(Math.min(...numbers))} to ${formatNumber(Math.max(...numbers))}`;
   }
   const mixed = isMixed(different);
   const words = different

@@ -5,9 +5,9 @@
  *     const edits = useEdits();
  *     edits.first(() => select(task));
  */
-import { createContext } from 'svelte';
+import { createContext, untrack } from 'svelte';
 
-/** The form that is open; there is one at a time. */
+/** A form, or a text, that is open. */
 interface Editor {
   /** `the arguments of Segment nuclei` */
   what: string;
@@ -39,11 +39,16 @@ export interface Edits {
 
 export const [useEdits, provideEdits] = createContext<Edits>();
 
+/** `the alias of A and the description of A` */
+const inWords = (things: string[]): string =>
+  things.length < 2 ? things.join() : `${things.slice(0, -1).join(', ')} and ${things.at(-1)!}`;
+
 export function createEdits(): Edits {
-  let editor = $state.raw<Editor>();
+  let editors = $state.raw<readonly Editor[]>([]);
   let waiting = $state.raw<Action>();
   /** What was asked for last while a save is under way; what was asked for before it is not wanted any longer. */
   let next: Action | undefined;
+  const changed = () => editors.filter((editor) => editor.changed);
 
   async function resume(saving: Promise<unknown>) {
     await saving;
@@ -53,15 +58,16 @@ export function createEdits(): Edits {
   }
 
   function afterSave(action: Action) {
-    if (editor?.saving) {
-      if (next === undefined) void resume(editor.saving);
+    const saving = editors.find((editor) => editor.saving !== undefined)?.saving;
+    if (saving) {
+      if (next === undefined) void resume(saving);
       next = action;
     } else action();
   }
 
   const first = (action: Action) =>
     afterSave(() => {
-      if (editor?.changed) waiting = action;
+      if (changed().length > 0) waiting = action;
       else action();
     });
 
@@ -73,29 +79,28 @@ export function createEdits(): Edits {
 
   return {
     get changed() {
-      return editor?.changed ?? false;
+      return changed().length > 0;
     },
     get what() {
-      return editor?.what ?? '';
+      return inWords(changed().map(({ what }) => what));
     },
     get asking() {
       return waiting !== undefined;
     },
-    attach(next) {
-      editor = next;
-      return () => {
-        if (editor === next) editor = undefined;
-      };
+    attach(editor) {
+      editors = [...untrack(() => editors), editor];
+      return () => (editors = untrack(() => editors).filter((other) => other !== editor));
     },
     first,
     afterSave,
     async save() {
-      const saved = (await editor?.save()) ?? true;
-      if (saved) goOn();
-      return saved;
+      // one after the other: each save may change what the next one is compared with
+      for (const editor of changed()) if (!(await editor.save())) return false;
+      goOn();
+      return true;
     },
     discard() {
-      editor?.discard();
+      for (const editor of editors) editor.discard();
       goOn();
     },
     stay() {
