@@ -6,7 +6,7 @@
 import type { HistoryUnit, JobWithTaskStatuses, TaskType } from '@service/contract';
 
 import { relativePath } from '../images/filters.ts';
-import { formatMemory } from '../format.ts';
+import { formatMemory, secondsBetween } from '../format.ts';
 import { unitName } from '../jobs/units.ts';
 import { type State, unitState, warningWords } from '../ui/status.ts';
 
@@ -59,7 +59,7 @@ export function shortImageName(url: string, zarrDir: string): string {
 const lower = (text: string) => text.replace(/^./, (letter) => letter.toLowerCase());
 
 function took({ timestamp_started: from, timestamp_ended: to }: EndedUnit): string[] {
-  return from && to ? [shortTime((Date.parse(to) - Date.parse(from)) / 1000)] : [];
+  return from && to ? [shortTime(secondsBetween(from, to))] : [];
 }
 
 /** `58 s`, `4 min` */
