@@ -81,7 +81,7 @@ export async function send(
 }
 
 export interface Watch {
-  /** The longest time that somebody else waited for an answer, in milliseconds. */
+  /** The longest time that somebody else waited for an answer, in milliseconds, beyond what the machine took for anything. */
   end(): Promise<number>;
 }
 
