@@ -138,8 +138,6 @@ export async function writeWorker(folder: string): Promise<string> {
   return path;
 }
 
-const CONTROL = 'control.json';
-
 /** What the worker may do now. Workers that run since before an update of the service know slots as `places`. */
 export const writeControl = (folder: string, { slots, order, stop }: Order & { stop: boolean }): Promise<void> =>
-  replace(join(folder, CONTROL), JSON.stringify({ slots, places: slots, order, stop }));
+  replace(join(folder, 'control.json'), JSON.stringify({ slots, places: slots, order, stop }));

@@ -24,18 +24,21 @@ export interface Orders {
 }
 
 export function createOrders(): Orders {
+  // in their order, each with fewer slots than the one before: what asks for no more than a later one does not count
   let waiting: Order[] = [];
   let number = Date.now();
   return {
     next(slots) {
       number = Math.max(number + 1, Date.now());
-      waiting.push({ order: number, slots });
-      return waiting.at(-1)!;
+      const order = { order: number, slots };
+      // a worker that never answers is told again and again, for days
+      waiting = [...waiting.filter((earlier) => earlier.slots > slots), order];
+      return order;
     },
     answered(order) {
       waiting = order === undefined ? [] : waiting.filter((one) => one.order > order);
     },
-    most: () => Math.max(0, ...waiting.map(({ slots }) => slots)),
+    most: () => waiting[0]?.slots ?? 0,
     unread: () => void (waiting = waiting.slice(-1)),
   };
 }

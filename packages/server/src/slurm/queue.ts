@@ -214,10 +214,11 @@ interface Parts {
   person?: Commands;
 }
 
-function refusedBySudo(error: unknown): NoAnswer {
-  if (isOfKind(error, 'sudo-refused')) return { problem: error.message, passing: false };
-  throw error;
-}
+/** Whatever else goes wrong with the question, such as a machine that starts no process, may go well the next time. */
+const notAsked = (error: Error): NoAnswer => ({
+  problem: error.message,
+  passing: !isOfKind(error, 'sudo-refused'),
+});
 
 /** The queue for the jobs of one person. */
 export function createSlurmQueue({ shared, username, person }: Parts): SlurmQueue {
@@ -231,8 +232,9 @@ export function createSlurmQueue({ shared, username, person }: Parts): SlurmQueu
       const unseen = ids.filter((id) => !jobs.has(id));
       if (!person || unseen.length === 0 || (await shared.showsAll())) return { jobs, complete: true };
       if (!personAnswers) return { jobs, complete: false };
-      const own = await list(listingThroughSudo(person), unseen).catch(refusedBySudo);
-      if ('jobs' in own) return { jobs: new Map([...jobs, ...own.jobs]), complete: true };
+      const own = await list(listingThroughSudo(person), unseen).catch(notAsked);
+      // of an id that squeue does not take nothing is known
+      if ('jobs' in own) return { jobs: new Map([...jobs, ...own.jobs]), complete: own.refused.size === 0 };
       // most sites let the service run no squeue for a person; then it is not asked again
       personAnswers = own.passing;
       return { jobs, complete: false };

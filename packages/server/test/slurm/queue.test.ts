@@ -5,7 +5,8 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { type Commands, localHost } from '../../src/hosts/index.ts';
+import { type Commands, HostAway, localHost } from '../../src/hosts/index.ts';
+import { sudoRefusal } from '../../src/hosts/sudo.ts';
 import { createSharedQueue, createSlurmQueue } from '../../src/slurm/queue.ts';
 import { until } from '../support/until.ts';
 
@@ -32,7 +33,7 @@ function queueOf(name: string, program: string) {
       .split('\n')
       .filter(Boolean)
       .map((line) => JSON.parse(line) as string[]);
-  return { queue, asked };
+  return { queue, commands, asked };
 }
 
 const RUNS = "for one in ids: print('%s|N/A|%s|RUNNING|None|n1' % (one, one))";
@@ -114,4 +115,35 @@ it('a job is found by its token alone, whatever people write into theirs', async
   const { queue } = queueOf('token', `print(${JSON.stringify(lines.join('\n'))})`);
   expect(await queue.find({ token })).toEqual({ ids: [12, 13] });
   await expect(queue.find({ token: 'service-x|$(id)' })).rejects.toThrow('is not a token of the service');
+});
+
+/** A cluster that hides jobs from the service, and a person who is asked by this. */
+function hiding(name: string, run: Commands['run']) {
+  const program = "if sys.argv[1] == 'scontrol': print('PrivateData = jobs')";
+  const { commands } = queueOf(name, program);
+  let asked = 0;
+  const person: Commands = {
+    run: (command, options) => {
+      asked += 1;
+      return run(command, options);
+    },
+  };
+  const queue = createSlurmQueue({ shared: createSharedQueue(commands), username: 'alice', person });
+  return { queue, asked: () => asked };
+}
+
+it.each<[string, Commands['run'], number]>([
+  ['sudo does not allow it', () => Promise.reject(sudoRefusal('a password is required', ['squeue'], 'alice')), 1],
+  ['no process can be started', () => Promise.reject(new Error('spawn EAGAIN')), 2],
+  ['the machine is away', () => Promise.reject(new HostAway('away')), 2],
+])('of a hidden job nothing is known while %s', async (name, run, times) => {
+  const { queue, asked } = hiding(`hidden-${name.replaceAll(' ', '-')}`, run);
+  for (let turn = 0; turn < 2; turn++) expect(await queue.read([7], 0)).toEqual({ jobs: new Map(), complete: false });
+  expect(asked()).toBe(times);
+});
+
+it('of an id that the person is refused nothing is known either', async () => {
+  const { commands } = queueOf('refusing', `sys.exit('squeue: error: Invalid argument: 7')`);
+  const { queue } = hiding('hidden-refusing', (command, options) => commands.run(command, options));
+  expect(await queue.read([7], 0)).toEqual({ jobs: new Map(), complete: false });
 });

@@ -672,7 +672,7 @@ describe('the form as a whole', () => {
   test('after a save nothing is changed any more, and a draft is gone on with', async () => {
     const onchange = vi.fn<(change: ArgumentsChange) => void>();
     const schemas = {
-      type: 'parallel',
+      type: 'parallel' as const,
       args_schema_version: 'pydantic_v2',
       args_schema_non_parallel: null,
       args_schema_parallel: { type: 'object', properties: { a: { type: 'integer', title: 'A' } } },

@@ -1,6 +1,8 @@
 /** Schemas, blocks, updates, drafts and free-form values of the arguments form, without a browser. */
 import { describe, expect, test } from 'vitest';
 
+import type { TaskType } from '@service/contract';
+
 import { advancedKeys, blocksOf, differs, needHeadings } from '#lib/form/blocks.ts';
 import { type DraftStorage, draftsOf, isOutdated } from '#lib/form/drafts.ts';
 import { argumentsFile, readArgumentsFile } from '#lib/form/exchange.ts';
@@ -115,13 +117,13 @@ describe('schemas', () => {
 describe('blocks', () => {
   const schema = { type: 'object', properties: { a: { type: 'string' } } };
   const hidden = { type: 'object', properties: { zarr_url: { type: 'string' } } };
-  const task = (type: string, non_parallel: unknown, parallel: unknown, version: string | null = 'pydantic_v2') =>
+  const task = (type: TaskType, non_parallel: unknown, parallel: unknown, version: string | null = 'pydantic_v2') =>
     blocksOf(
       { type, args_schema_version: version, args_schema_non_parallel: non_parallel, args_schema_parallel: parallel },
       {},
     );
 
-  test.each([
+  test.each<[TaskType, unknown, unknown, string[], boolean]>([
     ['non_parallel', schema, null, ['args_non_parallel form'], false],
     ['converter_non_parallel', schema, null, ['args_non_parallel form'], false],
     ['parallel', null, schema, ['args_parallel form'], false],

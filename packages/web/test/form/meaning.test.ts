@@ -237,7 +237,7 @@ describe('a value that the dataset does not have', () => {
 describe('what earlier tasks will make', () => {
   /** As in fractal-tasks-core: a name with a part to be filled in, and one that is made only where it is asked for. */
   const SEGMENTATION = {
-    type: 'parallel',
+    type: 'parallel' as const,
     args_schema_version: 'pydantic_v2',
     args_schema_non_parallel: null,
     args_schema_parallel: {

@@ -1,15 +1,17 @@
 /** Which blocks of arguments a task has, and how each is shown. */
+import type { TaskType } from '@service/contract';
+
 import { fieldOf } from './field.ts';
 import { isImportant } from './important.ts';
 import { startValue } from './initial.ts';
 import { isObject, ownOf, sameJson, under } from '../json.ts';
-import { ofPhase, type Phase } from '../tasks/words.ts';
+import { ofPhase, phasesOf } from '../tasks/words.ts';
 import { type Dialect, dialectOf, prepareSchema, type PreparedSchema, SchemaProblem } from './schema.ts';
 import { dataToSend } from './sent.ts';
 import { type Errors } from './validate.ts';
 
 export interface TaskSchemas {
-  type: string;
+  type: TaskType;
   args_schema_version: string | null;
   args_schema_non_parallel: unknown;
   args_schema_parallel: unknown;
@@ -56,16 +58,6 @@ export interface ArgumentsBlock {
   visible: boolean;
 }
 
-const NAMES: Record<string, BlockName[]> = {
-  non_parallel: ['args_non_parallel'],
-  converter_non_parallel: ['args_non_parallel'],
-  parallel: ['args_parallel'],
-  compound: ['args_non_parallel', 'args_parallel'],
-  converter_compound: ['args_non_parallel', 'args_parallel'],
-};
-
-const PHASES: Record<BlockName, Phase> = { args_non_parallel: 'non_parallel', args_parallel: 'parallel' };
-
 function viewOf(schema: unknown, dialect: Dialect | undefined): BlockView {
   if (dialect === undefined || schema === null || schema === undefined) return { kind: 'free' };
   try {
@@ -86,13 +78,13 @@ function hasFields(prepared: PreparedSchema, value: unknown): boolean {
 
 export function blocksOf(task: TaskSchemas, values: ArgumentValues): ArgumentsBlock[] {
   const dialect = dialectOf(task.args_schema_version);
-  const names = NAMES[task.type] ?? [];
-  const phases = names.map((name) => PHASES[name]);
-  return names.map((name) => {
-    const schema = name === 'args_parallel' ? task.args_schema_parallel : task.args_schema_non_parallel;
+  const phases = phasesOf(task.type);
+  return phases.map((phase) => {
+    const name = `args_${phase}` as const;
+    const schema = task[`args_schema_${phase}`];
     const view = viewOf(schema, dialect);
     const visible = view.kind !== 'form' || hasFields(view.prepared, values[name]);
-    return { name, heading: ofPhase('Arguments', PHASES[name], phases), view, visible };
+    return { name, heading: ofPhase('Arguments', phase, phases), view, visible };
   });
 }
 

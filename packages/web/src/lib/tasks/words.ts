@@ -5,7 +5,7 @@ export const TYPE_WORDS: Record<TaskType, string> = {
   parallel: 'one unit per image',
   non_parallel: 'one unit for all images',
   compound: 'in parallel',
-  converter_non_parallel: 'makes images, in one unit',
+  converter_non_parallel: 'makes images in one unit',
   converter_compound: 'makes images in parallel',
 };
 
