@@ -2,6 +2,16 @@
 const server = 'packages/server/src';
 const domains = ['accounts', 'projects', 'tasks', 'jobs', 'data', 'pictures', 'tables', 'overview'];
 
+/** The rooms of the web client (packages/web/src/lib), the lowest floor first: each imports from floors below its own. */
+const webFloors = [
+  ['api', 'styles'],
+  ['ui', 'live', 'pixels'],
+  ['logs', 'form', 'templates'],
+  ['images', 'tasks', 'admin'],
+  ['measurements', 'jobs', 'projects'],
+  ['viewer', 'workflow', 'frame', 'server'],
+];
+
 // guard.ts, retry.ts, processes.ts, program.ts and version.ts stand below all rooms
 module.exports = {
   forbidden: [
@@ -33,6 +43,18 @@ module.exports = {
       from: { path: '^packages/web/src/lib/ui/' },
       to: { path: '^packages/web/src', pathNot: '^packages/web/src/lib/((ui|api)/|(format|json|route)\\.ts$)' },
     },
+    ...webFloors.flatMap((rooms, floor) =>
+      rooms.map((room) => ({
+        name: `web-${room}-imports-from-below`,
+        comment: 'Floors of the web client, above: two rooms that need each other want a third one below both.',
+        severity: 'error',
+        from: { path: `^packages/web/src/lib/${room}/` },
+        to: {
+          path: `^packages/web/src/(routes|lib/(${webFloors.slice(floor).flat().join('|')}))/`,
+          pathNot: `^packages/web/src/lib/${room}/`,
+        },
+      })),
+    ),
     {
       name: 'the-web-client-comes-built',
       comment:

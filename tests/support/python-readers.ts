@@ -7,11 +7,11 @@ import { join } from 'node:path';
 
 import { expect } from 'vitest';
 
-import { composeTile } from '../../packages/web/src/lib/viewer/paint/compose.ts';
-import { openImage } from '../../packages/web/src/lib/viewer/read/image.ts';
-import { readTile } from '../../packages/web/src/lib/viewer/read/region.ts';
-import { serveFiles } from '../../packages/web/test/images/ome-zarr.ts';
 import type { Client } from '../../packages/server/test/support/server.ts';
+import { composeTile } from '../../packages/web/src/lib/pixels/paint/compose.ts';
+import { openImage } from '../../packages/web/src/lib/pixels/read/image.ts';
+import { readTile } from '../../packages/web/src/lib/pixels/read/region.ts';
+import { serveFiles } from '../../packages/web/test/images/ome-zarr.ts';
 
 const LOOK = join(import.meta.dirname, 'look.py');
 

@@ -7,7 +7,6 @@ import type { Handle, HandleServerError, ServerInit } from '@sveltejs/kit/hooks'
 import { randomUUID } from 'node:crypto';
 
 import { ApiProblem } from '#lib/api/problem.ts';
-import { isTheme, THEME_COOKIE } from '#lib/frame/theme.ts';
 import { area, endpoint, isBelow, route } from '#lib/route.ts';
 import { refusalOfForeignPage, withSmallBody } from '#lib/server/entrance.ts';
 import { guard, refusalForScripts } from '#lib/server/guard.ts';
@@ -16,6 +15,7 @@ import { markInUse } from '#lib/server/in-use.ts';
 import { log, logStart } from '#lib/server/log.ts';
 import { service } from '#lib/server/mounted.ts';
 import { readSession, takeNotice } from '#lib/server/session.ts';
+import { isTheme, THEME_COOKIE } from '#lib/ui/theme.ts';
 
 const ASSETS = '/_app/';
 const FOR_SCRIPTS = area.demo;

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
 import { about, ApiProblem } from '../../src/lib/api/problem.ts';
-import { forgetProject } from '../../src/lib/workflow/dataset.ts';
 import { copyName, emptyAsNull, hasName, shortened, sortProjects, withoutEmpty } from '../../src/lib/projects/lists.ts';
 import {
   isComplete,
@@ -12,10 +11,11 @@ import {
   versionNote,
   withVersions,
 } from '../../src/lib/projects/matches.ts';
-import { whyNotChange, whyNotEdit, whyNotStar } from '../../src/lib/projects/rights.ts';
 import { lastJobs, percentDone, recent } from '../../src/lib/projects/recent.ts';
-import { rememberDataset, rememberedDataset } from '../../src/lib/workflow/dataset.ts';
+import { whyNotChange, whyNotEdit, whyNotStar } from '../../src/lib/rights.ts';
 import { addressQuery, chosenOf, CLEARED, filtersOf, isFiltered } from '../../src/lib/templates/filters.ts';
+import { forgetProject } from '../../src/lib/workflow/dataset.ts';
+import { rememberDataset, rememberedDataset } from '../../src/lib/workflow/dataset.ts';
 
 describe('names and texts', () => {
   test('copies are numbered, and a copy of a copy is one of the first', () => {

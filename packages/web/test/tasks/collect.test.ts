@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
+import { ofPhase, phasesIn, phasesOf } from '../../src/lib/phases.ts';
 import {
   customBody,
   type CustomFields,
@@ -13,10 +14,9 @@ import {
   pixiProblems,
 } from '../../src/lib/tasks/collect.ts';
 import { detectDialect } from '../../src/lib/tasks/dialects.ts';
-import { readManifest } from '../../src/lib/tasks/manifest.ts';
 import { initialSharing, sharingProblem, sharingQuery } from '../../src/lib/tasks/groups.ts';
+import { readManifest } from '../../src/lib/tasks/manifest.ts';
 import { detected, emptySingle, singleBody, singleProblems } from '../../src/lib/tasks/single.ts';
-import { ofPhase, phasesIn, phasesOf } from '../../src/lib/tasks/words.ts';
 
 const file = (name: string) => new File(['x'], name);
 const entries = (form: FormData) =>

@@ -1,12 +1,12 @@
 import type { HistoryRun, WorkflowTask } from '@service/contract';
 import { describe, expect, test } from 'vitest';
 
+import { importable } from '../../src/lib/form/exchange.ts';
+import { rightsOf } from '../../src/lib/rights.ts';
 import { readShown, withoutLists } from '../../src/lib/workflow/address.ts';
 import { chooseDataset, rememberDataset, rememberedDataset } from '../../src/lib/workflow/dataset.ts';
 import { imageName, lockedTypes, nextImage } from '../../src/lib/workflow/images.ts';
-import { importable } from '../../src/lib/form/exchange.ts';
 import { metaBlocks } from '../../src/lib/workflow/memory.ts';
-import { rightsOf } from '../../src/lib/projects/rights.ts';
 import { runFigures, runState, taskThen } from '../../src/lib/workflow/runs.ts';
 import { filtersOf, rowProblems, rowsOf, sameFilters, typeRow, withFilter } from '../../src/lib/workflow/types.ts';
 

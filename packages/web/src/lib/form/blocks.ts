@@ -1,11 +1,11 @@
 /** Which blocks of arguments a task has, and how each is shown. */
 import type { TaskType } from '@service/contract';
 
+import { isObject, ownOf, sameJson, under } from '../json.ts';
+import { ofPhase, phasesOf } from '../phases.ts';
 import { fieldOf } from './field.ts';
 import { isImportant } from './important.ts';
 import { startValue } from './initial.ts';
-import { isObject, ownOf, sameJson, under } from '../json.ts';
-import { ofPhase, phasesOf } from '../tasks/words.ts';
 import { type Dialect, dialectOf, prepareSchema, type PreparedSchema, SchemaProblem } from './schema.ts';
 import { dataToSend } from './sent.ts';
 import { type Errors } from './validate.ts';

@@ -6,7 +6,7 @@ import type { PictureLook } from '../images/plates/picture.ts';
 import { cellName, layOut, type Plate, readWell } from '../images/plates/plate.ts';
 import type { Fill } from '../images/plates/values.ts';
 import { platePath } from '../images/viewers.ts';
-import { colourOf, type Legend, legendOf } from './colour-map.ts';
+import { colourOf, type Legend, legendOf } from '../pixels/colour-map.ts';
 import type { ImagePairs } from './match.ts';
 import { imageOf, type ImageRows, type Rows, wellOf } from './rows.ts';
 import { meanOf, type Numbers, quantile, robustScores } from './statistics.ts';

@@ -3,7 +3,7 @@ import demo from 'virtual:demo';
 import { error } from '@sveltejs/kit';
 
 import type { DemoOffer, DemoWorkflow } from '../projects/demo.ts';
-import { guestRefusal } from '../projects/rights.ts';
+import { guestRefusal } from '../rights.ts';
 
 const LEFT_OUT = 'The demo is not part of this web server. It was built on a machine without Python.';
 

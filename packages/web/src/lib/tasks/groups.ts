@@ -5,7 +5,7 @@
 import type { TaskGroupSlim, TaskSlim } from '@service/contract';
 
 import { counted } from '../format.ts';
-import { guestRefusal } from '../projects/rights.ts';
+import { guestRefusal } from '../rights.ts';
 import type { Packages } from './table.ts';
 import { ORIGIN_NAMES } from './words.ts';
 

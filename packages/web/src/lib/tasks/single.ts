@@ -2,9 +2,9 @@
 import type { TaskType } from '@service/contract';
 
 import type { JsonObject } from '../json.ts';
+import { type Phase, phasesOf } from '../phases.ts';
 import type { Problems } from './collect.ts';
 import { detectDialect } from './dialects.ts';
-import { type Phase, phasesOf } from './words.ts';
 
 /** Converters make images out of other files: they take no images. */
 export const takesImages = (type: TaskType): boolean => !type.startsWith('converter');

@@ -5,17 +5,19 @@
  *     ?plate=P3&ruler=100,100,340,100
  *     ?image=/data/a.zarr/B/03/0&mark=310,422,18,20&mark=97,15,22,19
  */
-import type { Camera, Point } from './camera.ts';
-import { type ChannelSetting, hexOf, LABEL_LOOKS, type LabelLook, type LabelSetting, readHex } from './settings.ts';
+import type { Camera } from '../pixels/camera.ts';
+import type { Ruler } from '../pixels/scale-bar.ts';
+import {
+  type ChannelSetting,
+  hexOf,
+  LABEL_LOOKS,
+  type LabelLook,
+  type LabelSetting,
+  readHex,
+} from '../pixels/settings.ts';
 
 const COMPARISONS = ['side', 'slider'] as const;
 export type Comparison = (typeof COMPARISONS)[number];
-
-/** A length that is measured, in pixels of the image. */
-export interface Ruler {
-  from: Point;
-  to: Point;
-}
 
 /** Something to look at: left, top, width and height in pixels of the image. */
 interface Mark {

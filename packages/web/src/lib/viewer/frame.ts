@@ -1,10 +1,10 @@
 /** From where the reader looks to tiles: which are wanted, the most urgent first, and which are painted now. */
-import type { Camera, Size } from './camera.ts';
-import { type LevelFacts, type Tile, tileKey, type TilePlace } from './facts.ts';
-import type { PaintedLabels, PaintedTile } from './paint/scene.ts';
-import type { LabelTile } from './facts.ts';
-import type { DrawnChannel } from './settings.ts';
-import { boxOf, levelFor, seenBox, type TileAt, tilesIn } from './tiles.ts';
+import type { Camera, Size } from '../pixels/camera.ts';
+import { type LevelFacts, type Tile, tileKey, type TilePlace } from '../pixels/facts.ts';
+import type { LabelTile } from '../pixels/facts.ts';
+import type { PaintedLabels, PaintedTile } from '../pixels/paint/scene.ts';
+import type { DrawnChannel } from '../pixels/settings.ts';
+import { boxOf, levelFor, seenBox, type TileAt, tilesIn } from '../pixels/tiles.ts';
 
 interface Pyramid extends Size {
   levels: LevelFacts[];

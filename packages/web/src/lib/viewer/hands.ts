@@ -1,5 +1,5 @@
 /** What the keys do to the view: letters for the page, arrows for the picture, and keys that count while they are held. */
-import { isForPage } from '../frame/keys.ts';
+import { isForPage } from '../ui/keys.ts';
 import { type Deed, deedOfLetter, deedOfPicture } from './keys.ts';
 import type { View } from './view.svelte.ts';
 

@@ -2,8 +2,8 @@
  * The contrast and colours that a reader chose, kept in the browser for each person and dataset, by the names of channels:
  * the next image of the dataset looks alike. Choices can be kept under a name, as presets.
  */
-import type { ChannelFacts } from './facts.ts';
-import { type ChannelSetting, hexOf, type LabelSetting, readHex } from './settings.ts';
+import type { ChannelFacts } from '../pixels/facts.ts';
+import { type ChannelSetting, hexOf, type LabelSetting, readHex } from '../pixels/settings.ts';
 
 type Storage = Pick<globalThis.Storage, 'getItem' | 'setItem' | 'removeItem'>;
 type Named = Pick<ChannelFacts, 'name'>;

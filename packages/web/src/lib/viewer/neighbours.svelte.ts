@@ -1,9 +1,9 @@
 /** The next well and the fields beside this one are read before anybody asks for them, once there is nothing else to read. */
 import { viewers } from '../images/configured.ts';
 import { dataAddress } from '../images/viewers.ts';
-import type { TilePlace } from './facts.ts';
+import type { TilePlace } from '../pixels/facts.ts';
+import { readAhead } from '../pixels/read/reader.ts';
 import { placesAhead } from './frame.ts';
-import { readAhead } from './read/reader.ts';
 import type { View } from './view.svelte.ts';
 import type { Where } from './where.svelte.ts';
 

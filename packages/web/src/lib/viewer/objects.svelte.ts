@@ -6,11 +6,11 @@ import type { DatasetIds } from '../api/client.ts';
 import { createAnswer } from '../images/answer.svelte.ts';
 import { newQuery } from '../images/filters.ts';
 import { askGroups, askRows, askTables } from '../measurements/ask.ts';
-import { type Legend, legendBetween, legendOf } from '../measurements/colour-map.ts';
 import { numbersOf, type Rows } from '../measurements/rows.ts';
 import { featuresOf, type ListedTable, tableOfLabels } from '../measurements/state.ts';
 import { whiskersOf } from '../measurements/statistics.ts';
-import { paletteOf } from './palette.ts';
+import { type Legend, legendBetween, legendOf } from '../pixels/colour-map.ts';
+import { paletteOf } from '../pixels/palette.ts';
 
 interface Asked {
   ids: DatasetIds;

@@ -1,6 +1,6 @@
 /** The presets of a reader for a dataset, as a component uses them. */
+import type { ChannelSetting } from '../pixels/settings.ts';
 import { keep, keptChannels, type Preset, readKept, type Shelf, withoutPreset, withPreset } from './kept.ts';
-import type { ChannelSetting } from './settings.ts';
 
 export interface Presets {
   readonly list: readonly Preset[];

@@ -1,5 +1,5 @@
 /** The view as a PNG file, with its scale bar. */
-import type { ScaleBar } from './scale-bar.ts';
+import type { ScaleBar } from '../pixels/scale-bar.ts';
 
 const MARGIN = 20;
 

@@ -2,15 +2,15 @@
  * One image or plate that is shown: opened, with the tiles that were read and the label image over it. What was shown
  * before stays until the next one is open.
  */
-import { type LabelTile, type Tile, tileKey, type TilePlace } from './facts.ts';
+import { type LabelTile, type Tile, tileKey, type TilePlace } from '../pixels/facts.ts';
+import type { PaintedLabels, PaintedTile } from '../pixels/paint/scene.ts';
+import type { ReadProblem } from '../pixels/read/problem.ts';
+import type { LabelReader, Reader } from '../pixels/read/reader.ts';
+import type { DrawnChannel } from '../pixels/settings.ts';
+import { levelFor, seenBox, tilesIn } from '../pixels/tiles.ts';
 import { paintedLabels, paintedTiles, type Sight, wantedPlaces } from './frame.ts';
 import { createPace } from './pace.ts';
-import type { PaintedLabels, PaintedTile } from './paint/scene.ts';
-import type { ReadProblem } from './read/problem.ts';
-import type { LabelReader, Reader } from './read/reader.ts';
-import type { DrawnChannel } from './settings.ts';
 import { createTileStore } from './tile-store.ts';
-import { levelFor, seenBox, tilesIn } from './tiles.ts';
 
 export interface Subject {
   readonly reader: Reader | undefined;

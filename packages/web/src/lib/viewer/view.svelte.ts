@@ -5,17 +5,18 @@
 import { percentiles, type Limits } from '@service/contract/ome';
 import { untrack } from 'svelte';
 
-import { channelsOfAddress, type Comparison, type Ruler, type ViewState } from './address.ts';
-import { type Camera, fit, inOther, moved, type Point, type Size, toImage, within, zoomAt } from './camera.ts';
-import type { Facts } from './facts.ts';
+import { type Camera, fit, inOther, moved, type Point, type Size, toImage, within, zoomAt } from '../pixels/camera.ts';
+import type { Facts } from '../pixels/facts.ts';
+import { samplesOf } from '../pixels/histogram.ts';
+import type { Pane } from '../pixels/paint/scene.ts';
+import type { Palette } from '../pixels/palette.ts';
+import type { Ruler } from '../pixels/scale-bar.ts';
+import { type ChannelSetting, drawnChannels, type LabelSetting, newLabels, settingsOf } from '../pixels/settings.ts';
+import { levelFor } from '../pixels/tiles.ts';
+import { channelsOfAddress, type Comparison, type ViewState } from './address.ts';
 import { isCut, type Sight } from './frame.ts';
-import { samplesOf } from './histogram.ts';
 import { type Kept, type Preset, withKept } from './kept.ts';
-import type { Pane } from './paint/scene.ts';
-import type { Palette } from './palette.ts';
-import { type ChannelSetting, drawnChannels, type LabelSetting, newLabels, settingsOf } from './settings.ts';
 import { createSubject, type Subject } from './subject.svelte.ts';
-import { levelFor } from './tiles.ts';
 
 /** From here on pixels are squares. */
 const SQUARES = 4;

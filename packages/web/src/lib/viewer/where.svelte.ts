@@ -4,7 +4,7 @@ import type { PlatePictureInfo, Scalar } from '@service/contract';
 import { call, type CallOptions, type DatasetIds } from '../api/client.ts';
 import { createAnswer } from '../images/answer.svelte.ts';
 import { cellName, layOut, type Plate, readWell, type Well } from '../images/plates/plate.ts';
-import type { Point, Size } from './camera.ts';
+import type { Point, Size } from '../pixels/camera.ts';
 import { fieldsOf, kindsOf, likeIn, type WellImage } from './well-images.ts';
 
 interface Question {

@@ -1,7 +1,7 @@
 /** What a picture shows, for those who do not see it. */
 import { formatCount, listed } from '../format.ts';
-import type { Facts } from './facts.ts';
-import type { ChannelSetting, LabelSetting } from './settings.ts';
+import type { Facts } from '../pixels/facts.ts';
+import type { ChannelSetting, LabelSetting } from '../pixels/settings.ts';
 
 interface Told {
   /** `demo, A01` */

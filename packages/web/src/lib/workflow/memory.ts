@@ -5,7 +5,7 @@
  */
 import type { TaskStatus, TaskType } from '@service/contract';
 
-import { ofPhase, type Phase, phasesOf } from '../tasks/words.ts';
+import { ofPhase, type Phase, phasesOf } from '../phases.ts';
 
 const MB = 1024 ** 2;
 const GB_IN_MB = 1024;

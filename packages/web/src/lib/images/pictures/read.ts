@@ -5,7 +5,7 @@
 import { channelsOf, type Level, readLabels, readOme } from '@service/contract/ome';
 import { get, isZarritaError } from 'zarrita';
 
-import { type OpenArray, openArray, openGroup, type OpenGroup, openPart } from '../../viewer/read/store.ts';
+import { type OpenArray, openArray, openGroup, type OpenGroup, openPart } from '../../pixels/read/store.ts';
 import type { LabelPlane, Pixels, Plane } from './composite.ts';
 
 export interface PictureData {

@@ -1,7 +1,7 @@
 /** The contrast of one well, from the picture of its plate. */
 import { type Limits, percentiles } from '@service/contract/ome';
 
-import { valueAt } from '../../viewer/facts.ts';
+import { valueAt } from '../../pixels/facts.ts';
 import type { DrawnPlate } from './picture.ts';
 
 /** Of each channel that is drawn. Pixels without an image are black, and are not counted. */

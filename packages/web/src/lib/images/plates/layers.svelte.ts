@@ -5,11 +5,11 @@
 import type { Limits } from '@service/contract/ome';
 import { untrack } from 'svelte';
 
-import type { LabelTile, Tile } from '../../viewer/facts.ts';
-import type { PaintedChannel } from '../../viewer/paint/scene.ts';
-import { isSameRange, rangeFor } from '../../viewer/range.ts';
-import { readNumbers, readPicture } from '../../viewer/read/picture.ts';
-import type { DrawnChannel } from '../../viewer/settings.ts';
+import type { LabelTile, Tile } from '../../pixels/facts.ts';
+import type { PaintedChannel } from '../../pixels/paint/scene.ts';
+import { isSameRange, rangeFor } from '../../pixels/range.ts';
+import { readNumbers, readPicture } from '../../pixels/read/picture.ts';
+import type { DrawnChannel } from '../../pixels/settings.ts';
 
 interface Source {
   /** What it is a picture of: while it is the same, the picture before stays until the next is there. */

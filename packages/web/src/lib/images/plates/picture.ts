@@ -1,8 +1,8 @@
 /** The picture of a plate behind the map of its wells: what it shows, and where each well of it goes. */
 import type { PlatePictureInfo } from '@service/contract';
 
-import type { Tile } from '../../viewer/facts.ts';
-import type { Histogram } from '../../viewer/histogram.ts';
+import type { Tile } from '../../pixels/facts.ts';
+import type { Histogram } from '../../pixels/histogram.ts';
 import { cellName, readWell, type Well } from './plate.ts';
 
 /** A well whose picture is there, one whose files are gone, and one that cannot be read. */

@@ -2,7 +2,7 @@
 import type { WorkflowExport } from '@service/contract';
 
 import { sameJson } from '#lib/json.ts';
-import { ofPhase, phasesIn } from '#lib/tasks/words.ts';
+import { ofPhase, phasesIn } from '#lib/phases.ts';
 
 import { type Difference, differences } from './differences.ts';
 

@@ -12,8 +12,8 @@ import type {
 } from '@service/contract';
 
 import { typedNameProblem } from '../../api/names.ts';
-import { rightsOf } from '../../projects/rights.ts';
 import { nameOf } from '../../format.ts';
+import { rightsOf } from '../../rights.ts';
 import { type ArgumentProblem, invalidTasks } from './check.ts';
 import { isConverter, type RunMode } from './next.ts';
 import type { ZarrFolder } from './reset.ts';

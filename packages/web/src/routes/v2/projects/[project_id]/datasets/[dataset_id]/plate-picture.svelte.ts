@@ -5,6 +5,14 @@ import { call, type DatasetIds } from '#lib/api/client.ts';
 import { createAnswer } from '#lib/images/answer.svelte.ts';
 import { type DrawnPlate, hasPicture } from '#lib/images/plates/picture.ts';
 import {
+  type ChannelSetting,
+  type LabelSetting,
+  newLabels,
+  type PlateLook,
+  readHex,
+  settingsOf,
+} from '#lib/pixels/settings.ts';
+import {
   keep,
   type Kept,
   keptChannels,
@@ -15,14 +23,6 @@ import {
   withKept,
 } from '#lib/viewer/kept.ts';
 import { createPresets } from '#lib/viewer/presets.svelte.ts';
-import {
-  type ChannelSetting,
-  type LabelSetting,
-  newLabels,
-  type PlateLook,
-  readHex,
-  settingsOf,
-} from '#lib/viewer/settings.ts';
 
 export type Show = 'picture' | 'status' | 'attribute' | 'measurement';
 

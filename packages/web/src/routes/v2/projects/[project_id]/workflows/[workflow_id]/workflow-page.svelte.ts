@@ -7,7 +7,7 @@
 import type { Dataset, JobWithTaskStatuses, WorkflowTaskWithWarning, WorkflowWithWarnings } from '@service/contract';
 import { createContext } from 'svelte';
 
-import type { Rights } from '#lib/projects/rights.ts';
+import type { Rights } from '#lib/rights.ts';
 import type { NextRun } from '#lib/workflow/run/next.ts';
 import type { TaskView } from '#lib/workflow/status.ts';
 

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { openImage, openLabels } from '../../src/lib/viewer/read/image.ts';
-import { readLabelTile, readTile } from '../../src/lib/viewer/read/region.ts';
+import { openImage, openLabels } from '../../src/lib/pixels/read/image.ts';
+import { readLabelTile, readTile } from '../../src/lib/pixels/read/region.ts';
 import { type DataService, serveFiles, square, writeImage4, writeImage5 } from '../images/ome-zarr.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'service-reading-'));

@@ -1,8 +1,13 @@
 /** A bar of a round length, to compare with. */
 import { formatCount } from '../format.ts';
-import type { Ruler } from './address.ts';
-import type { Camera } from './camera.ts';
+import type { Camera, Point } from './camera.ts';
 import type { PixelSize } from './facts.ts';
+
+/** A length that is measured, in pixels of the image. */
+export interface Ruler {
+  from: Point;
+  to: Point;
+}
 
 export interface ScaleBar {
   /** On the screen. */

@@ -1,13 +1,13 @@
 /** WebGL and the plain canvas show what composition says, pixel by pixel. */
 import { describe, expect, it } from 'vitest';
 
-import type { Pixels } from '../../src/lib/viewer/facts.ts';
-import { createCanvasPainter } from '../../src/lib/viewer/paint/canvas.ts';
-import { composeTile } from '../../src/lib/viewer/paint/compose.ts';
-import type { PaintedChannel, Painter, Pane } from '../../src/lib/viewer/paint/scene.ts';
-import { createWebglPainter } from '../../src/lib/viewer/paint/webgl.ts';
-import { paletteOf } from '../../src/lib/viewer/palette.ts';
-import { newLabels } from '../../src/lib/viewer/settings.ts';
+import type { Pixels } from '../../src/lib/pixels/facts.ts';
+import { createCanvasPainter } from '../../src/lib/pixels/paint/canvas.ts';
+import { composeTile } from '../../src/lib/pixels/paint/compose.ts';
+import type { PaintedChannel, Painter, Pane } from '../../src/lib/pixels/paint/scene.ts';
+import { createWebglPainter } from '../../src/lib/pixels/paint/webgl.ts';
+import { paletteOf } from '../../src/lib/pixels/palette.ts';
+import { newLabels } from '../../src/lib/pixels/settings.ts';
 
 const [WIDTH, HEIGHT] = [64, 48];
 

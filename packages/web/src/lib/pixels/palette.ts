@@ -5,10 +5,11 @@
  */
 import type { Colour } from '@service/contract/ome';
 
-import { colourOf, type Legend } from '../measurements/colour-map.ts';
-import type { Numbers } from '../measurements/statistics.ts';
+import { colourOf, type Legend } from './colour-map.ts';
 import type { LabelTile } from './facts.ts';
 import { readHex } from './settings.ts';
+
+type Numbers = Iterable<number> & ArrayLike<number>;
 
 /** As a tile whose numbers are colours: a graphics card takes it like any other. Four bytes: red, green, blue, known. */
 export type Palette = LabelTile;
@@ -18,11 +19,7 @@ const PALETTE_WIDTH = 1024;
 const MOST_LABELS = 4096 * PALETTE_WIDTH;
 const KNOWN = 255;
 
-export function paletteOf(
-  labels: Numbers | readonly number[],
-  values: Numbers | readonly number[],
-  legend: Legend,
-): Palette {
+export function paletteOf(labels: Numbers, values: Numbers, legend: Legend): Palette {
   let most = 0;
   for (const label of labels) if (label < MOST_LABELS && label > most) most = label;
   const height = Math.floor(most / PALETTE_WIDTH) + 1;
