@@ -24,10 +24,23 @@ interface WebServer {
 }
 const webServers: Record<string, WebServer> = {};
 let upstream: Server;
+let greedy: Server;
+let greedyUrl: string;
 let received = 0;
 
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Takes whatever comes: what the same attack takes on this machine where nobody refuses it. */
+function startGreedy(): Promise<string> {
+  greedy = createServer((request, response) => request.resume().once('end', () => response.end()));
+  return listen(greedy);
+}
+
 /** The API as a web server sees it that stands alone: slow to read, and it tells how much has come. */
-async function startUpstream(): Promise<string> {
+function startUpstream(): Promise<string> {
   upstream = createServer((request, response) => {
     if (request.method === 'GET') return response.end('{"alive": true, "version": "1"}');
     request.on('data', (chunk: Buffer) => (received += chunk.length)).on('end', () => response.end('{}'));
@@ -35,11 +48,11 @@ async function startUpstream(): Promise<string> {
     setTimeout(() => request.resume(), 2000);
     return response;
   });
-  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
+  return listen(upstream);
 }
 
 beforeAll(async () => {
+  greedyUrl = await startGreedy();
   const service = start();
   webServers['on the port of the API'] = { url: (await service.said(READY))[1]!, process: service };
   const web = await startWebProcess(variables(await startUpstream()));
@@ -47,15 +60,17 @@ beforeAll(async () => {
 }, START_MS);
 
 afterAll(() => {
-  upstream.close();
-  upstream.closeAllConnections();
+  for (const server of [upstream, greedy]) {
+    server.close();
+    server.closeAllConnections();
+  }
 });
 
 const peakMemory = ({ process }: WebServer) =>
   Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${process.process.pid}/status`, 'utf8'))![1]) * 1024;
 
 /** Sends until everything is sent, there is an answer, or the connection is cut. */
-async function pour({ url }: WebServer, target: string, headers: Record<string, string>, size: number) {
+async function pour(url: string, target: string, headers: Record<string, string>, size: number) {
   const request = httpRequest(url + target, { method: 'POST', headers: { origin: url, ...headers } });
   let status: number | 'cut' | undefined;
   const over = new Promise<void>((resolve) => {
@@ -78,6 +93,15 @@ async function pour({ url }: WebServer, target: string, headers: Record<string, 
   await over;
   request.destroy();
   return { status, sent };
+}
+
+const pourOften = (url: string, target: string, headers: Record<string, string>) =>
+  Promise.all(Array.from({ length: AT_ONCE }, () => pour(url, target, headers, HUGE)));
+
+async function timeToTakeAll(): Promise<number> {
+  const began = Date.now();
+  for (const poured of await pourOften(greedyUrl, '/', {})) expect(poured).toEqual({ status: 200, sent: HUGE });
+  return Date.now() - began;
 }
 
 /** The longest that others wait meanwhile. */
@@ -105,13 +129,14 @@ describe.each(['on the port of the API', 'alone'])('pages %s', (name) => {
     ['logout', '/auth/token/logout', { 'content-type': 'text/plain' }],
     ['an address that is not there', '/not-here', { 'content-type': FORM }],
   ])('do not take 300 MB: %s', async (_, target, headers) => {
-    const attacks = Promise.all(Array.from({ length: AT_ONCE }, () => pour(webServer(), target, headers, HUGE)));
-    const wait = await longestWait(webServer(), attacks);
+    const attacks = pourOften(webServer().url, target, headers);
+    const [wait, takingAll] = await Promise.all([longestWait(webServer(), attacks), timeToTakeAll()]);
     for (const { status, sent } of await attacks) {
       expect([413, 'cut']).toContain(status);
       expect(sent).toBeLessThan(ON_THE_WAY);
     }
-    expect(wait).toBeLessThan(5000);
+    // on a machine with much to do, too: somebody who asks meanwhile waits a fraction of it on a free one
+    expect(wait).toBeLessThan(3 * takingAll);
     expect(peakMemory(webServer())).toBeLessThan(MOST_MEMORY);
   });
 
@@ -129,7 +154,7 @@ describe.each(['on the port of the API', 'alone'])('pages %s', (name) => {
 it('a call of the API of any size passes through, and the web server holds little of it', async () => {
   const webServer = webServers['alone']!;
   const before = received;
-  const work = pour(webServer, '/api/v2/anything', { 'content-type': 'application/octet-stream' }, HUGE);
+  const work = pour(webServer.url, '/api/v2/anything', { 'content-type': 'application/octet-stream' }, HUGE);
   const began = Date.now();
   const wait = await longestWait(webServer, work);
   const took = Date.now() - began;

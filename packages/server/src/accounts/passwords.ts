@@ -8,7 +8,7 @@ import { hash as argon2Hash, verify as argon2Verify } from '@node-rs/argon2';
 import { verify as bcryptVerify } from '@node-rs/bcrypt';
 import { availableParallelism } from 'node:os';
 
-import { createTurns, DISPLACED, type TurnRequest } from './turns.ts';
+import { createGroupTurns, DISPLACED, type TurnRequest } from './turns.ts';
 
 const SHORTEST = 4;
 const LONGEST_BYTES = 72;
@@ -22,7 +22,7 @@ export function passwordProblem(password: string): string | undefined {
   return undefined;
 }
 
-const hashing = createTurns(Math.max(1, availableParallelism() - 1));
+const hashing = createGroupTurns(Math.max(1, availableParallelism() - 1));
 
 /** Of those who have a right to it: they take turns with each other only. */
 export async function hashPassword(password: string): Promise<string> {

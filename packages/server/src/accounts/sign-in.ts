@@ -9,7 +9,7 @@ import { createPersonalTokens } from './personal-tokens.ts';
 import * as store from './store/users.ts';
 import type { From, Throttle } from './throttle.ts';
 import type { Counted, Tokens } from './tokens.ts';
-import { createTurns, DISPLACED } from './turns.ts';
+import { createGroupTurns, DISPLACED } from './turns.ts';
 
 /** The name existing clients use. */
 export const LOGIN_COOKIE = 'fastapiusersauth';
@@ -18,7 +18,7 @@ export const LOGIN_COOKIE = 'fastapiusersauth';
  * Looking for accounts, before anybody is checked: all of a flood at once would wait for the database in the order in which
  * they came, and whoever came last behind all of them. Nobody is sent away, since it takes no time.
  */
-const lookups = createTurns(4, Infinity);
+const lookups = createGroupTurns(4, Infinity);
 
 /** The account for an address and password. Wrong, unknown and inactive look the same from outside. */
 export async function signIn(

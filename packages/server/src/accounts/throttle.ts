@@ -14,7 +14,7 @@
 import { isIPv6 } from 'node:net';
 
 import { pauseAfter } from '../retry.ts';
-import { comesNow, createQueue, DISPLACED, MOST_WAITING, type TurnRequest } from './turns.ts';
+import { comesNow, createRankedQueue, DISPLACED, MOST_WAITING, type TurnRequest } from './turns.ts';
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 3000;
@@ -38,7 +38,7 @@ interface Line {
   count: number;
   inside: number;
   last: number;
-  queue: ReturnType<typeof createQueue>;
+  queue: ReturnType<typeof createRankedQueue>;
 }
 
 /** What came of an attempt; undefined is a wrong password. */
@@ -88,7 +88,7 @@ export function createThrottle(sleep: (ms: number) => Promise<unknown>, now: () 
   function lineOf(key: string, kind: Kind): Line {
     const line = lines.get(key);
     if (line && (line.inside > 0 || line.queue.size() > 0 || now() - line.last < FORGET_AFTER_MS)) return line;
-    const fresh = { kind, count: 0, inside: 0, last: now(), queue: createQueue(kind.mostWaiting) };
+    const fresh = { kind, count: 0, inside: 0, last: now(), queue: createRankedQueue(kind.mostWaiting) };
     lines.set(key, fresh);
     if (lines.size > MOST_KEYS) forgetSome();
     return fresh;

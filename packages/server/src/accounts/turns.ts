@@ -3,7 +3,7 @@
  * goes first, and among equals the newest. So a flood delays itself, and not those who come after it. Who takes turns at one
  * thing after the other says once when they came (`came`): else who was late at the first would count as new at the second.
  *
- *     const turns = createTurns(2);
+ *     const turns = createGroupTurns(2);
  *     await turns.take({ group: '10.0.0.1', rank: 0 }, () => hash(password));
  */
 export const MOST_WAITING = 1000;
@@ -30,7 +30,7 @@ interface Waiting {
 }
 
 /** Those who wait: the lowest rank first, then the newest. Of too many, the last is sent away. */
-export function createQueue(mostWaiting = MOST_WAITING) {
+export function createRankedQueue(mostWaiting = MOST_WAITING) {
   // sorted, the next one at the end
   const waiting: Waiting[] = [];
   return {
@@ -52,22 +52,22 @@ interface Group {
   /** Turns it has had since somebody of it began to wait. */
   had: number;
   running: number;
-  queue: ReturnType<typeof createQueue>;
+  queue: ReturnType<typeof createRankedQueue>;
 }
 
-export interface Turns {
+export interface GroupTurns {
   take<T>(request: TurnRequest, work: () => Promise<T>): Promise<T | typeof DISPLACED>;
 }
 
 /** `mostWaiting`: of one group; the last in rank of more than that are sent away. */
-export function createTurns(slots: number, mostWaiting = MOST_WAITING): Turns {
+export function createGroupTurns(slots: number, mostWaiting = MOST_WAITING): GroupTurns {
   const groups = new Map<string, Group>();
   let free = slots;
 
   function groupOf(name: string): Group {
     const known = groups.get(name);
     if (known) return known;
-    const group = { had: 0, running: 0, queue: createQueue(mostWaiting) };
+    const group = { had: 0, running: 0, queue: createRankedQueue(mostWaiting) };
     groups.set(name, group);
     return group;
   }

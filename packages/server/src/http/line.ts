@@ -3,6 +3,7 @@
  * turn. Somebody who asks for a thousand pictures does not keep others from their one. Who leaves is forgotten.
  */
 import { guarded } from '../guard.ts';
+import { createPeopleInTurn } from './people-in-turn.ts';
 import { refuse, type Refusal } from './refusal.ts';
 
 export interface LineOptions {
@@ -16,10 +17,6 @@ export interface LineOptions {
 
 export const tooBusy = (text: string): Refusal => refuse(503, text, { 'retry-after': '5' });
 
-interface Waiting {
-  start(): void;
-}
-
 export interface Line {
   /**
    * Begins the work when a slot is free. Rejects with the signal's reason when it is aborted before that, and with a
@@ -29,44 +26,20 @@ export interface Line {
 }
 
 export function createLine({ slots, longest, longestOfOne, busy: text }: LineOptions): Line {
-  /** By person; who had a turn last is last. */
-  const waiting = new Map<number, Waiting[]>();
+  /** How each begins. */
+  const waiting = createPeopleInTurn<() => void>();
   const running = new Map<number, number>();
   let busy = 0;
-  let count = 0;
 
-  function nextPerson(): number | undefined {
-    let best: number | undefined;
-    for (const person of waiting.keys()) {
-      if (best === undefined || (running.get(person) ?? 0) < (running.get(best) ?? 0)) best = person;
-    }
-    return best;
-  }
-
-  function leave(person: number, entry: Waiting): boolean {
-    const own = waiting.get(person) ?? [];
-    const at = own.indexOf(entry);
-    if (at < 0) return false;
-    own.splice(at, 1);
-    count--;
-    if (own.length === 0) waiting.delete(person);
-    return true;
-  }
+  const underWay = (person: number) => running.get(person) ?? 0;
 
   function advance(): void {
     while (busy < slots) {
-      const person = nextPerson();
-      if (person === undefined) return;
-      const own = waiting.get(person)!;
-      const [entry] = own;
-      leave(person, entry!);
-      if (own.length > 0) {
-        waiting.delete(person);
-        waiting.set(person, own);
-      }
+      const next = waiting.next(underWay);
+      if (!next) return;
       busy++;
-      running.set(person, (running.get(person) ?? 0) + 1);
-      entry!.start();
+      running.set(next.person, underWay(next.person) + 1);
+      next.one();
     }
   }
 
@@ -80,26 +53,22 @@ export function createLine({ slots, longest, longestOfOne, busy: text }: LineOpt
 
   return {
     take(person, work, signal) {
-      const own = waiting.get(person) ?? [];
-      if (count >= longest || own.length >= longestOfOne) return Promise.reject(tooBusy(text));
+      if (waiting.size() >= longest || waiting.sizeOf(person) >= longestOfOne) return Promise.reject(tooBusy(text));
       return new Promise((resolve, reject) => {
         const giveUp = () => {
-          if (leave(person, entry)) reject(signal.reason as Error);
+          if (waiting.remove(person, start)) reject(signal.reason as Error);
         };
         const guardedEnd = guarded(giveUp, reject);
-        const entry: Waiting = {
-          start() {
-            signal.removeEventListener('abort', guardedEnd);
-            // what it throws before it has begun gives the slot back, too
-            (async () => work())()
-              .finally(() => done(person))
-              .then(resolve, reject);
-          },
+        const start = () => {
+          signal.removeEventListener('abort', guardedEnd);
+          // what it throws before it has begun gives the slot back, too
+          (async () => work())()
+            .finally(() => done(person))
+            .then(resolve, reject);
         };
         if (signal.aborted) return reject(signal.reason as Error);
         signal.addEventListener('abort', guardedEnd, { once: true });
-        waiting.set(person, [...own, entry]);
-        count++;
+        waiting.add(person, start);
         advance();
       });
     },

@@ -107,6 +107,7 @@ export function createClusters(ssh: SshHosts): Clusters {
   }, account);
 
   const askForText = together<{ text: string } | { problem: string }>();
+  /** Asks a second time and never a third, unlike `untilAnswered`: somebody waits for it who can look again. */
   async function readQueue(
     address: ClusterAddress,
     options: string[],
@@ -139,6 +140,7 @@ export function createClusters(ssh: SshHosts): Clusters {
     problem: (address) => askForProblem(account(address), () => findProblem(address)),
     queueText: (address, options) =>
       askForText(JSON.stringify([account(address), options]), () => readQueue(address, options)),
+    // not through `files`: to these a missing file is as an empty one, and what is silent is waited for much longer
     async readFile(address, path, read) {
       const content = new PassThrough();
       const wanted = read(content);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { createThrottle, originOf } from '../../src/accounts/throttle.ts';
-import { comesNow, createTurns, DISPLACED } from '../../src/accounts/turns.ts';
+import { comesNow, createGroupTurns, DISPLACED } from '../../src/accounts/turns.ts';
 
 const HERE = '192.0.2.1';
 
@@ -200,7 +200,7 @@ describe('many attempts at once', () => {
 describe('turns', () => {
   /** Work that waits until it is let go, one after the other; the names in the order of their turns. */
   async function orderOf(arrivals: [group: string, name: string, rank?: number][]): Promise<string[]> {
-    const turns = createTurns(1);
+    const turns = createGroupTurns(1);
     const order: string[] = [];
     const { promise: blocked, resolve: unblock } = Promise.withResolvers<void>();
     const first = turns.take({ group: 'first', rank: 0 }, () => blocked);
@@ -234,7 +234,7 @@ describe('turns', () => {
   });
 
   it('go to who came last to the first of several things, also at the next one', async () => {
-    const [lookups, checks] = [createTurns(1), createTurns(1)];
+    const [lookups, checks] = [createGroupTurns(1), createGroupTurns(1)];
     const order: string[] = [];
     const { promise: blocked, resolve: unblock } = Promise.withResolvers<void>();
     const { promise: busy, resolve: free } = Promise.withResolvers<void>();
@@ -255,7 +255,7 @@ describe('turns', () => {
   });
 
   it('pass by who has gone', async () => {
-    const turns = createTurns(1);
+    const turns = createGroupTurns(1);
     const { promise: blocked, resolve: unblock } = Promise.withResolvers<void>();
     const first = turns.take({ group: 'a', rank: 0 }, () => blocked);
     const gone = turns.take({ group: 'a', rank: 0, isGone: () => true }, () => Promise.reject(new Error('checked')));
@@ -265,7 +265,7 @@ describe('turns', () => {
   });
 
   it('send away the oldest of a group of which too many wait', async () => {
-    const turns = createTurns(1);
+    const turns = createGroupTurns(1);
     const { promise: blocked, resolve: unblock } = Promise.withResolvers<void>();
     const first = turns.take({ group: 'a', rank: 0 }, () => blocked);
     const all = Array.from({ length: 1002 }, (_, number) =>

@@ -2,6 +2,37 @@
 import { describe, expect, it } from 'vitest';
 
 import { createLine } from '../../src/http/line.ts';
+import { createPeopleInTurn } from '../../src/http/people-in-turn.ts';
+
+describe('people in turn', () => {
+  /** Person 1 came first, with three things; persons 2 and 3 after that, with two and one. */
+  function crowd() {
+    const waiting = createPeopleInTurn<string>();
+    for (const name of ['1a', '1b', '1c', '2a', '2b', '3a']) waiting.add(Number(name[0]), name);
+    return waiting;
+  }
+  function orderOf(waiting: ReturnType<typeof crowd>, load?: (person: number) => number): string[] {
+    const order: string[] = [];
+    for (let next = waiting.next(load); next; next = waiting.next(load)) order.push(next.one);
+    return order;
+  }
+
+  it.each<[string, ((person: number) => number) | undefined, string[]]>([
+    ['everybody, who came first is first', undefined, ['1a', '2a', '3a', '1b', '2b', '1c']],
+    ['equal loads, as without', () => 2, ['1a', '2a', '3a', '1b', '2b', '1c']],
+    ['the least load is first', (person) => (person === 1 ? 1 : 0), ['2a', '3a', '2b', '1a', '1b', '1c']],
+  ])('%s', (_, load, order) => {
+    expect(orderOf(crowd(), load)).toEqual(order);
+  });
+
+  it('forget who left', () => {
+    const waiting = crowd();
+    expect(['3a', '2a', '2a'].map((name) => waiting.remove(Number(name[0]), name))).toEqual([true, true, false]);
+    expect([waiting.size(), waiting.sizeOf(1), waiting.sizeOf(2), waiting.sizeOf(3)]).toEqual([4, 3, 1, 0]);
+    expect(orderOf(waiting)).toEqual(['1a', '2b', '1b', '1c']);
+    expect(waiting.size()).toBe(0);
+  });
+});
 
 describe('a line', () => {
   const wait = () => new Promise((resolve) => setTimeout(resolve, 1));

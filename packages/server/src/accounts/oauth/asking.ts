@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { refuse } from '../../http/index.ts';
 import { createThrottle } from '../throttle.ts';
-import { createTurns } from '../turns.ts';
+import { createGroupTurns } from '../turns.ts';
 
 const AT_ONCE = 8;
 /** All sign-ins are for one provider. */
@@ -22,7 +22,7 @@ export interface Asking {
 
 export function createAsking(): Asking {
   const throttle = createThrottle(sleep);
-  const turns = createTurns(AT_ONCE);
+  const turns = createGroupTurns(AT_ONCE);
   return {
     async inTurn(from, work) {
       let failure: unknown;

@@ -93,7 +93,7 @@ const isLarge = ({ headers }: FastifyRequest) =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > LARGE;
 
 /** One at a time, with a turn for everybody else in between. */
-function createTurns() {
+function createOneAtATime() {
   let last: Promise<unknown> = Promise.resolve();
   return <T>(work: () => T): Promise<T> => {
     const done = last.then(() => nextTurn()).then(work);
@@ -107,7 +107,7 @@ export function createBodies(app: FastifyInstance, options: BodyOptions): Bodies
   app.addHook('onReady', () => removeNames(options.folder));
   app.addHook('onClose', () => threads.close());
   const slots: Slots = { left: STRANGERS_AT_ONCE };
-  const inTurn = createTurns();
+  const oneAtATime = createOneAtATime();
   const largeUploads = createPersonLimit(LARGE_AT_ONCE, 'large uploads');
 
   function rulesFor(operation: Operation, problem: Refusal | undefined, usual: number): Rules {
@@ -158,7 +158,7 @@ export function createBodies(app: FastifyInstance, options: BodyOptions): Bodies
       if ('file' in received) return readLong(operation, person!, received);
       if ('dropped' in received) throw problem ?? rules.tooLarge;
       const { bytes } = received;
-      if (problem) throw (await inTurn(() => syntaxProblem(bytes))) ?? problem;
+      if (problem) throw (await oneAtATime(() => syntaxProblem(bytes))) ?? problem;
       const reading = readJson(operation, parseBytes(bytes), options.packs[operation.id]);
       if ('refusal' in reading) throw reading.refusal;
       return reading;

@@ -6,6 +6,7 @@ import { ReadableStream, type ReadableStreamDefaultController } from 'node:strea
 import { Worker } from 'node:worker_threads';
 
 import { guarded, ignored } from '../../guard.ts';
+import { createPeopleInTurn } from '../people-in-turn.ts';
 import { refuse } from '../refusal.ts';
 import type { LongBody, ThreadAnswer, ThreadMessage } from './thread.ts';
 
@@ -55,27 +56,6 @@ function createWaiting(body: LongBody): { waiting: Waiting; reading: Promise<Rea
   return { waiting, reading: promise };
 }
 
-/** First in, first out for each person, and the people in turn. */
-function createQueue() {
-  const byPerson = new Map<number, Waiting[]>();
-  return {
-    add(person: number, waiting: Waiting): void {
-      const own = byPerson.get(person);
-      if (own) own.push(waiting);
-      else byPerson.set(person, [waiting]);
-    },
-    next(): Waiting | undefined {
-      const [first] = byPerson;
-      if (!first) return undefined;
-      const [person, own] = first;
-      byPerson.delete(person);
-      const waiting = own.shift();
-      if (own.length > 0) byPerson.set(person, own);
-      return waiting;
-    },
-  };
-}
-
 const TOO_MUCH = () =>
   refuse(
     413,
@@ -89,7 +69,7 @@ interface Lane {
 }
 
 function createLane(entry: URL, kind: 'ordinary' | 'long'): Lane {
-  const queue = createQueue();
+  const queue = createPeopleInTurn<Waiting>();
   let worker: Worker | undefined;
   let current: Waiting | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -145,7 +125,7 @@ function createLane(entry: URL, kind: 'ordinary' | 'long'): Lane {
 
   function advance(): void {
     if (current || closed) return;
-    current = queue.next();
+    current = queue.next()?.one;
     if (!current) return;
     worker ??= start();
     after(LONGEST_READING_MS, () => {
@@ -167,7 +147,7 @@ function createLane(entry: URL, kind: 'ordinary' | 'long'): Lane {
       closed = true;
       clearTimeout(timer);
       await end();
-      for (let left = current ?? queue.next(); left; left = queue.next()) left.fail(CLOSING());
+      for (let left = current ?? queue.next()?.one; left; left = queue.next()?.one) left.fail(CLOSING());
     },
   };
 }
