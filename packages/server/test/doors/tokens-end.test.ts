@@ -257,19 +257,15 @@ describe('what is under way', () => {
 
   it('a request that waits for the database is refused at once', async () => {
     const person = await service.person({ patch: { is_superuser: true } });
-    const { promise: blocked, resolve: unblock } = Promise.withResolvers<void>();
-    const lock = service.database.db.transaction().execute(async (trx) => {
-      await trx.selectFrom('users').select('id').where('id', '=', person.id).forUpdate().execute();
-      await blocked;
-    });
     const administrator = await service.person({ patch: { is_superuser: true } });
     const impersonated = await administrator.client.get(`/admin/v2/impersonate/${person.id}/`);
-    const waiting = service.withToken(impersonated.body.access_token as string).patch(ME, { slurm_accounts: ['a'] });
-    await untilWaiting(service.database);
-    await administrator.client.post(EVERYWHERE);
-    expect((await waiting).status).toBe(401);
-    unblock();
-    await lock;
+    await service.database.db.transaction().execute(async (trx) => {
+      await trx.selectFrom('users').select('id').where('id', '=', person.id).forUpdate().execute();
+      const waiting = service.withToken(impersonated.body.access_token as string).patch(ME, { slurm_accounts: ['a'] });
+      await untilWaiting(service.database);
+      await administrator.client.post(EVERYWHERE);
+      expect((await waiting).status).toBe(401);
+    });
   });
 
   it('a function whose caller was refused still reads the file that came with the request, and no other', async () => {
@@ -283,20 +279,17 @@ describe('what is under way', () => {
       return { token, content, upload };
     };
     const [one, other] = [await signed('early'), await signed('late')];
-    const { promise: blocked, resolve: unblock } = Promise.withResolvers<void>();
-    const lock = service.database.db.transaction().execute(async (trx) => {
+    const { late } = await service.database.db.transaction().execute(async (trx) => {
       await sql`lock table profiles in access exclusive mode`.execute(trx);
-      await blocked;
+      const early = one.upload();
+      await untilWaiting(service.database);
+      await service.withToken(one.token).post(EVERYWHERE);
+      expect((await early).status).toBe(401);
+      // takes the number that a closed file would have left
+      const pending = other.upload();
+      await untilWaiting(service.database, 2);
+      return { late: pending };
     });
-    const early = one.upload();
-    await untilWaiting(service.database);
-    await service.withToken(one.token).post(EVERYWHERE);
-    expect((await early).status).toBe(401);
-    // takes the number that a closed file would have left
-    const late = other.upload();
-    await untilWaiting(service.database, 2);
-    unblock();
-    await lock;
     expect((await late).status).toBe(202);
     const kept = () =>
       readdirSync(join(data, 'uploads'), { recursive: true, encoding: 'utf8' })
