@@ -17,6 +17,7 @@ import {
 } from '../packages/server/src/accounts/index.ts';
 import { operator } from '../packages/server/src/audit/index.ts';
 import { migrate } from '../packages/server/src/db/index.ts';
+import { listenOn } from '../packages/server/src/http/index.ts';
 import { createService } from '../packages/server/src/service.ts';
 import { loadSettings, loggingFor, openWorkplace } from '../packages/server/src/workplace.ts';
 import { ownStatements } from '../packages/server/test/support/statements.ts';
@@ -111,7 +112,7 @@ bare.get<{ Params: { name: string } }>('/run/:name', async ({ params }, reply) =
 });
 
 const [serviceUrl, bareUrl] = await Promise.all(
-  [service, bare].map((app) => app.listen({ host: '127.0.0.1', port: 0 })),
+  [service, bare].map((app) => listenOn(app, '127.0.0.1', 0)),
 );
 const { host, port, user, password, database } = workplace.pool.options;
 console.log(JSON.stringify({ serviceUrl, bareUrl, connection: { host, port, user, password, database } }));

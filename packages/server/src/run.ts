@@ -18,6 +18,7 @@ import { operator } from './audit/index.ts';
 import { prepareDataFolder } from './data-folder.ts';
 import { migrate, missingMigrations } from './db/index.ts';
 import { guarded, ignored } from './guard.ts';
+import { listenOn } from './http/index.ts';
 import { type Logging } from './logging/index.ts';
 import { isOfKind } from '@service/contract/errors';
 
@@ -110,7 +111,7 @@ function logSettings(settings: Settings, logging: Logging): void {
 
 async function listen(app: Awaited<ReturnType<typeof createService>>, { start }: Settings): Promise<string> {
   try {
-    return await app.listen({ host: start.SERVICE_HOST, port: start.SERVICE_PORT });
+    return await listenOn(app, start.SERVICE_HOST, start.SERVICE_PORT);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE') {

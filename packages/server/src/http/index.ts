@@ -9,6 +9,7 @@ export { serveDocumentation } from './documentation.ts';
 export { untilGone } from './gone.ts';
 export type { Acting, Origin } from './origin.ts';
 export { createLine, type Line, tooBusy } from './line.ts';
+export { listenOn } from './listening.ts';
 export { createPersonLimit } from './person-limit.ts';
 export { invalid, refuse, Refusal } from './refusal.ts';
 export { onceClosed, Streamed } from './streamed.ts';

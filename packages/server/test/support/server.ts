@@ -12,6 +12,7 @@ import { inject } from 'vitest';
 import { createAdministrator, ensureDefaultGroup, type Provider } from '../../src/accounts/index.ts';
 import { operator } from '../../src/audit/index.ts';
 import { openDatabase, type OpenDatabase } from '../../src/db/index.ts';
+import { listenOn } from '../../src/http/index.ts';
 import type { Logger, Logging } from '../../src/logging/index.ts';
 import { createService } from '../../src/service.ts';
 import { readSettings } from '../../src/settings/index.ts';
@@ -174,7 +175,7 @@ export async function serve(database: OpenDatabase, options: ServiceOptions = {}
     ...(options.background === undefined ? {} : { background: options.background }),
     withPages: options.withPages ?? false,
   });
-  return { app, log, url: await app.listen({ host: '127.0.0.1', port: 0 }) };
+  return { app, log, url: await listenOn(app, '127.0.0.1', 0) };
 }
 
 const GRACE_MS = 5000;
