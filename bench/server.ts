@@ -111,9 +111,7 @@ bare.get<{ Params: { name: string } }>('/run/:name', async ({ params }, reply) =
   return reply.header('content-type', 'application/json').send(body);
 });
 
-const [serviceUrl, bareUrl] = await Promise.all(
-  [service, bare].map((app) => listenOn(app, '127.0.0.1', 0)),
-);
+const [serviceUrl, bareUrl] = await Promise.all([service, bare].map((app) => listenOn(app, '127.0.0.1', 0)));
 const { host, port, user, password, database } = workplace.pool.options;
 console.log(JSON.stringify({ serviceUrl, bareUrl, connection: { host, port, user, password, database } }));
 process.on('SIGTERM', () => {

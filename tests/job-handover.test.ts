@@ -100,8 +100,9 @@ describe('two servers share the jobs', () => {
     try {
       const { victim, heir, allOver, expectResults } = await shareJobs(deployment);
       victim.kill('SIGKILL');
+      // before its lease runs out, which takes twenty seconds at least
       const inherited = async () => (await holdersIn(deployment)).every(isHeldBy(heir));
-      await expect.poll(inherited, { timeout: 8000 }).toBe(true);
+      await expect.poll(inherited, { timeout: 15_000 }).toBe(true);
       await allOver(60_000);
       if (victim === deployment.server().process) await deployment.start();
       await expectResults();
@@ -123,7 +124,7 @@ describe('two servers share the jobs', () => {
         const { victim, heir, allOver, expectResults } = await shareJobs(deployment);
         await freeze(deployment, victim);
         await expect
-          .poll(async () => (await holdersIn(deployment)).every(isHeldBy(heir)), { timeout: 8000 })
+          .poll(async () => (await holdersIn(deployment)).every(isHeldBy(heir)), { timeout: 30_000 })
           .toBe(true);
         await wait(allOver);
         victim.kill('SIGCONT');

@@ -37,7 +37,7 @@ beforeEach(async () => {
 afterEach(async () => {
   expect(await others.end()).toBeLessThan(LONGEST_WAIT_MS);
   expect(service.peakMemory()).toBeLessThan(MOST_MEMORY);
-  await expect.poll(() => service.leftovers(), { timeout: 5000 }).toEqual([]);
+  await expect.poll(() => service.leftovers()).toEqual([]);
 });
 
 const detailOf = (text: string) => (JSON.parse(text) as { detail: unknown }).detail;
@@ -267,11 +267,11 @@ describe('forms', () => {
         `POST ${PIP} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.token}\r\nContent-Type: ${MULTIPART['content-type']}\r\n` +
           `Content-Length: ${10 * MB}\r\n\r\n${fileHead('file', 'a-1.0-py3-none-any.whl')}${'x'.repeat(2 * MB)}`,
       );
-      await expect.poll(() => service.leftovers().length, { timeout: 5000 }).toBeGreaterThan(0);
+      await expect.poll(() => service.leftovers().length).toBeGreaterThan(0);
       return socket;
     };
     (await begin()).destroy();
-    await expect.poll(() => service.leftovers(), { timeout: 5000 }).toEqual([]);
+    await expect.poll(() => service.leftovers()).toEqual([]);
     await others.end();
     const socket = await begin();
     await service.killAndStart();

@@ -86,7 +86,7 @@ const states = (activity: { steps: { name: string; status: string }[] }) =>
 /** Uploads are cleared just after the activity is over. */
 async function noUploadsLeft(): Promise<void> {
   const uploads = join(dataDir, 'uploads');
-  for (const deadline = Date.now() + 3000; isThere(uploads) && filesIn(uploads).length > 0; await sleep(20)) {
+  for (const deadline = Date.now() + 20_000; isThere(uploads) && filesIn(uploads).length > 0; await sleep(20)) {
     if (Date.now() > deadline) throw new Error(`Left in ${uploads}: ${filesIn(uploads).join(', ')}`);
   }
 }
