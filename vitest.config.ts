@@ -30,9 +30,13 @@ const ONCE = process.env['LONG'] ? [] : [inServer(everyFileOf('import'))];
 /** What a file leaves behind goes with it. */
 const EACH_FILE = ['packages/server/test/support/each-file.ts'];
 
+/** What comes on its own may take long where the machine has much to do; what does not come ends the wait. */
+const PATIENT = { expect: { poll: { timeout: 20_000 } }, testTimeout: 60_000, hookTimeout: 60_000 };
+
 /** The same files, once on the embedded database and once on a PostgreSQL server of the system. */
 const serverOn = (database: 'embedded' | 'given') => ({
   test: {
+    ...PATIENT,
     name: `server on ${database} database`,
     include: ['packages/server/test/**/*.test.ts'],
     exclude: [...ALONE, ...(database === 'given' ? LONG_TWICE : ONCE)],
@@ -40,8 +44,6 @@ const serverOn = (database: 'embedded' | 'given') => ({
     setupFiles: EACH_FILE,
     isolate: false,
     provide: { kindOfDatabase: database },
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
   },
 });
 
@@ -51,20 +53,20 @@ export default defineConfig({
     reporters: ['default', './scripts/plain-reporter.ts'],
     projects: [
       // rules without state: nothing to keep apart
-      { test: { name: 'contract', include: ['packages/contract/test/**/*.test.ts'], isolate: false } },
+      { test: { ...PATIENT, name: 'contract', include: ['packages/contract/test/**/*.test.ts'], isolate: false } },
       {
         test: {
+          ...PATIENT,
           name: 'server alone',
           include: ALONE,
           isolate: false,
           setupFiles: EACH_FILE,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
         },
       },
       {
         plugins: [operations()],
         test: {
+          ...PATIENT,
           name: 'web',
           isolate: false,
           setupFiles: EACH_FILE,
@@ -77,6 +79,7 @@ export default defineConfig({
         // found in the middle of a run, it would have everything loaded a second time
         optimizeDeps: { include: ['@cfworker/json-schema'] },
         test: {
+          ...PATIENT,
           name: 'web in a browser',
           include: ['packages/web/test/**/*.browser.test.ts'],
           browser: {
@@ -90,13 +93,13 @@ export default defineConfig({
       },
       {
         test: {
+          ...PATIENT,
           name: 'site',
           // one browser and one set of modules for the files of a worker
           isolate: false,
           setupFiles: EACH_FILE,
           include: ['packages/web/test/site/**/*.test.ts'],
           globalSetup: ['packages/web/test/site/setup.ts'],
-          expect: { poll: { timeout: 15_000, interval: 100 } },
           testTimeout: 120_000,
           hookTimeout: 240_000,
         },
@@ -105,6 +108,7 @@ export default defineConfig({
       serverOn('given'),
       {
         test: {
+          ...PATIENT,
           name: 'whole',
           include: ['tests/**/*.test.ts'],
           exclude: ['tests/cluster/**'],
@@ -118,6 +122,7 @@ export default defineConfig({
       },
       {
         test: {
+          ...PATIENT,
           name: 'cluster',
           include: ['tests/cluster/**/*.test.ts'],
           globalSetup: ['tests/cluster/support/setup.ts', 'packages/server/test/support/database.ts'],
