@@ -56,6 +56,19 @@ module.exports = {
       })),
     ),
     {
+      name: 'every-web-room-has-a-floor',
+      severity: 'error',
+      from: { path: `^packages/web/src/lib/(?!(${webFloors.flat().join('|')})/)[^/]+/` },
+      to: {},
+    },
+    {
+      name: 'web-modules-stand-below-all-rooms',
+      comment: 'Files of lib itself, such as format.ts and route.ts, serve all rooms and know none.',
+      severity: 'error',
+      from: { path: '^packages/web/src/lib/[^/]+$' },
+      to: { path: '^packages/web/src/(routes|lib/[^/]+)/' },
+    },
+    {
       name: 'the-web-client-comes-built',
       comment:
         'The service loads the build of the client when it runs. Of its sources it knows the type of what both hand over.',

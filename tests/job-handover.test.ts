@@ -124,7 +124,7 @@ describe('two servers share the jobs', () => {
         const { victim, heir, allOver, expectResults } = await shareJobs(deployment);
         await freeze(deployment, victim);
         await expect
-          .poll(async () => (await holdersIn(deployment)).every(isHeldBy(heir)), { timeout: 30_000 })
+          .poll(async () => (await holdersIn(deployment)).every(isHeldBy(heir)), { timeout: 15_000 })
           .toBe(true);
         await wait(allOver);
         victim.kill('SIGCONT');

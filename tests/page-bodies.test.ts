@@ -135,7 +135,7 @@ describe.each(['on the port of the API', 'alone'])('pages %s', (name) => {
       expect([413, 'cut']).toContain(status);
       expect(sent).toBeLessThan(ON_THE_WAY);
     }
-    // on a machine with much to do, too: somebody who asks meanwhile waits a fraction of it on a free one
+    // a fraction of it on a free machine; on a busy one, both vary
     expect(wait).toBeLessThan(3 * takingAll);
     expect(peakMemory(webServer())).toBeLessThan(MOST_MEMORY);
   });

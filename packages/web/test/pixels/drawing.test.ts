@@ -1,7 +1,7 @@
 /** Channels, their settings and contrast, and the picture that is composed of them. */
 import { describe, expect, it } from 'vitest';
 
-import type { ChannelFacts, Tile } from '../../src/lib/pixels/facts.ts';
+import type { Tile } from '../../src/lib/pixels/facts.ts';
 import { valueAt } from '../../src/lib/pixels/facts.ts';
 import { histogramOf, pathOf, samplesOf } from '../../src/lib/pixels/histogram.ts';
 import { composeLabels, composeTile } from '../../src/lib/pixels/paint/compose.ts';
@@ -9,14 +9,7 @@ import { limitsIn } from '../../src/lib/pixels/paint/scene.ts';
 import { isSameRange, rangeFor } from '../../src/lib/pixels/range.ts';
 import { checkBlosc } from '../../src/lib/pixels/read/codecs.ts';
 import { drawnChannels, isHardToTell, newLabels, PALETTE, readHex, settingsOf } from '../../src/lib/pixels/settings.ts';
-
-const channel = (name: string, more: Partial<ChannelFacts> = {}): ChannelFacts => ({
-  name,
-  colour: [255, 0, 0],
-  shown: true,
-  limits: [0, 100],
-  ...more,
-});
+import { channel } from './samples.ts';
 
 describe('channels', () => {
   it('begin as the file says, of five or more with three', () => {

@@ -15,13 +15,7 @@ import {
 } from '../../src/lib/pixels/camera.ts';
 import { lengthWords, scaleBar } from '../../src/lib/pixels/scale-bar.ts';
 import { boxOf, levelFor, seenBox, tileSide, tilesIn } from '../../src/lib/pixels/tiles.ts';
-
-const screen = { width: 900, height: 600 };
-const image = { width: 4320, height: 4320 };
-const pyramid = {
-  ...image,
-  levels: [4320, 2160, 1080, 540].map((side) => ({ width: side, height: side, tileWidth: 540, tileHeight: 540 })),
-};
+import { image, pyramid, screen } from './samples.ts';
 
 describe('the camera', () => {
   it('begins with all of the image', () => {

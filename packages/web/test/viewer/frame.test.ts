@@ -4,13 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { fit } from '../../src/lib/pixels/camera.ts';
 import { tileKey } from '../../src/lib/pixels/facts.ts';
 import { isCut, paintedTiles, wantedPlaces } from '../../src/lib/viewer/frame.ts';
-
-const screen = { width: 900, height: 600 };
-const image = { width: 4320, height: 4320 };
-const pyramid = {
-  ...image,
-  levels: [4320, 2160, 1080, 540].map((side) => ({ width: side, height: side, tileWidth: 540, tileHeight: 540 })),
-};
+import { image, pyramid, screen } from '../pixels/samples.ts';
 
 describe('tiles', () => {
   const sight = { camera: fit(image, screen), screen, ratio: 1, z: 2, t: 0 };

@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 
 import type { TaskOfImage } from '@service/contract';
 
-import type { ChannelFacts } from '../../src/lib/pixels/facts.ts';
 import { newLabels, settingsOf } from '../../src/lib/pixels/settings.ts';
 import { readView, type ViewState, writeView } from '../../src/lib/viewer/address.ts';
 import { endedSince, runningOf } from '../../src/lib/viewer/history.ts';
@@ -22,6 +21,7 @@ import { deedOfLetter, deedOfPicture } from '../../src/lib/viewer/keys.ts';
 import { createTileStore } from '../../src/lib/viewer/tile-store.ts';
 import { fieldsOf, kindsOf, kindWords, likeIn } from '../../src/lib/viewer/well-images.ts';
 import { pictureWords } from '../../src/lib/viewer/words.ts';
+import { channel } from '../pixels/samples.ts';
 
 const colour = fc.tuple(...[0, 1, 2].map(() => fc.integer({ min: 0, max: 255 }))) as fc.Arbitrary<
   [number, number, number]
@@ -121,14 +121,6 @@ describe('the address', () => {
       t: 0,
     });
   });
-});
-
-const channel = (name: string, more: Partial<ChannelFacts> = {}): ChannelFacts => ({
-  name,
-  colour: [255, 0, 0],
-  shown: true,
-  limits: [0, 100],
-  ...more,
 });
 
 describe('settings of channels', () => {
