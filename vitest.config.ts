@@ -30,7 +30,7 @@ const ONCE = process.env['LONG'] ? [] : [inServer(everyFileOf('import'))];
 /** What a file leaves behind goes with it. */
 const EACH_FILE = ['packages/server/test/support/each-file.ts'];
 
-/** What comes on its own may take long where the machine has much to do; what does not come ends the wait. */
+/** On a busy machine, what a test waits for may come late; a test that waits in vain still ends. */
 const PATIENT = { expect: { poll: { timeout: 20_000 } }, testTimeout: 60_000, hookTimeout: 60_000 };
 
 /** The same files, once on the embedded database and once on a PostgreSQL server of the system. */

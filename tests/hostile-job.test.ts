@@ -4,14 +4,16 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, it, onTestFailed } from 'vitest';
 
-import { attacks, attackStep, besideHostileJobs, expectUnharmed } from './support/hostile.ts';
+import { attacks, attackStep, besideHostileJobs, expectUnharmed, watchingMemory } from './support/hostile.ts';
 import { submitParallel } from './support/faults.ts';
 import { type Deployment, openDeployment } from './support/deployment.ts';
+import { ROOT, temporaryFolder } from './support/processes.ts';
 
 let deployment: Deployment;
 let pid: number;
 beforeAll(async () => {
-  deployment = await openDeployment({ database: 'given', settings: { SERVICE_MAX_NUM_THREADS: '24' } });
+  const watching = watchingMemory(ROOT, join(temporaryFolder('hostile-job'), 'held'));
+  deployment = await openDeployment({ database: 'given', settings: { SERVICE_MAX_NUM_THREADS: '24', ...watching } });
   pid = deployment.server().process.pid!;
 });
 afterAll(() => deployment.close());

@@ -135,7 +135,7 @@ describe.each(['on the port of the API', 'alone'])('pages %s', (name) => {
       expect([413, 'cut']).toContain(status);
       expect(sent).toBeLessThan(ON_THE_WAY);
     }
-    // a fraction of it on a free machine; on a busy one, both vary
+    // a fraction of that time on a free machine; on a busy one both vary, by as much as this leaves room for
     expect(wait).toBeLessThan(3 * takingAll);
     expect(peakMemory(webServer())).toBeLessThan(MOST_MEMORY);
   });

@@ -4,20 +4,21 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
 
-import { attacks, besideHostileJobs, expectUnharmed } from '../support/hostile.ts';
+import { attacks, besideHostileJobs, expectUnharmed, watchingMemory } from '../support/hostile.ts';
 import type { Deployment } from '../support/deployment.ts';
 import { type ClusterType, openClusterDeployment } from './support/cluster-deployment.ts';
-import { must } from './support/commands.ts';
+import { CHECKOUT, folderOf, must } from './support/commands.ts';
 
 /** The jobs do the same however the cluster is reached: through sudo in long runs only. */
 const TYPES: ClusterType[] = process.env['LONG'] ? ['slurm_sudo', 'slurm_ssh'] : ['slurm_ssh'];
+const watching = () => watchingMemory(CHECKOUT, join(folderOf('svcuser', 0o777), 'held'));
 const NOT_OURS = expect.stringContaining('not written by the service and left out');
 
 describe.each(TYPES)('%s', (type) => {
   let deployment: Deployment;
   let pid: number;
   beforeAll(async () => {
-    deployment = await openClusterDeployment({ type });
+    deployment = await openClusterDeployment({ type, settings: watching() });
     pid = deployment.server().process.pid!;
   });
   afterAll(() => deployment.close());
@@ -46,7 +47,7 @@ describe.each(TYPES)('%s', (type) => {
 describe('a login shell that prints without end', () => {
   it('fails what is asked of this account, in words, and nothing else', async () => {
     const home = (await must(['sh', '-c', 'eval echo ~alice'])).trim();
-    const deployment = await openClusterDeployment({ type: 'slurm_ssh' });
+    const deployment = await openClusterDeployment({ type: 'slurm_ssh', settings: watching() });
     const pid = deployment.server().process.pid!;
     try {
       writeFileSync(join(home, '.bashrc'), 'yes "hello from my shell"\n');

@@ -4,7 +4,8 @@
  * An attack is Python that runs inside a unit (scripted_task.py, `python`). It finds the journal of its worker, on this
  * machine or in a job of the scheduler, and does with it what the account may do.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 import { expect } from 'vitest';
 
@@ -88,7 +89,15 @@ export const attacks = Object.keys(ATTACKS) as Attack[];
 
 export const attackStep = (attack: Attack) => ({ python: PRELUDE + ATTACKS[attack], sleep: 0.5 });
 
-/** The most memory that the service has had, in megabytes. */
+/** The settings of a service, of this checkout, that writes to a file how much memory it has held at most. */
+export function watchingMemory(checkout: string, file: string) {
+  writeFileSync(file, '');
+  // the service may have another account
+  chmodSync(file, 0o666);
+  return { NODE_OPTIONS: `--import=${join(checkout, 'tests/support/held-memory.mjs')}`, HELD_MEMORY: file };
+}
+
+/** The most memory that the service has had, in megabytes, with what waits to be collected. */
 function peakMemory(deployment: Deployment): number {
   const parents = new Map<number, number>();
   const statusOf = (pid: number) => readFileSync(`/proc/${pid}/status`, 'utf8');
@@ -153,11 +162,14 @@ export async function besideHostileJobs(
   return { honest: jobs.map(({ status, log }) => ({ status, log })), hostile: ends };
 }
 
-/** The service answers, is the one that was started, and has not taken much memory. */
+/** The service, which watches its memory, answers, is the one that was started, and has not taken much memory. */
 export async function expectUnharmed(deployment: Deployment, pid: number): Promise<void> {
   expect(deployment.server().process.pid).toBe(pid);
   const answer = await until('an answer', () => fetch(`${deployment.url}/api/alive/`), 5);
   expect(answer.status).toBe(200);
   expect(deployment.output()).not.toContain('that nobody caught');
+  const held = Number(readFileSync(deployment.environment['HELD_MEMORY']!, 'utf8'));
+  expect(held).toBeGreaterThan(0);
+  expect(held).toBeLessThan(250);
   expect(peakMemory(deployment)).toBeLessThan(400);
 }

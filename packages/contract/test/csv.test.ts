@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { cpuTimeOf } from '../../../tests/support/cpu-time.ts';
 import { csvLine, csvOf, NumberAsWritten } from '../src/index.ts';
 
 describe('a table for spreadsheets', () => {
@@ -17,9 +18,9 @@ describe('a table for spreadsheets', () => {
 
   it('writes a text of two hundred thousand digits in no time', () => {
     const cell = `+${'0'.repeat(200_000)}x`;
-    const begin = performance.now();
-    expect(csvLine([cell]) === `'${cell}\r\n`).toBe(true);
-    expect(performance.now() - begin).toBeLessThan(5000);
+    let line = '';
+    expect(cpuTimeOf(() => (line = csvLine([cell])))).toBeLessThan(5000);
+    expect(line === `'${cell}\r\n`).toBe(true);
   });
 
   it.each([

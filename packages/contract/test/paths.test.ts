@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
+import { cpuTimeOf } from '../../../tests/support/cpu-time.ts';
 import { covers, normalisePath, readAbsolutePath, readProjectDir, readZarrUrl } from '../src/index.ts';
 import { absolutePath, projectDirs } from '../src/wire/paths.ts';
 import { problemsOf, valueOf } from './support/reading.ts';
@@ -265,10 +266,13 @@ describe('covers', () => {
 
 it('ten thousand addresses that are mostly slashes are read in no time', () => {
   const address = `s3://bucket${'/'.repeat(1980)}x`;
-  const begin = performance.now();
-  for (let index = 0; index < 10_000; index++) {
-    expect(readZarrUrl(address)).toEqual({ value: address });
-    expect(covers('s3://bucket', address)).toBe(true);
-  }
-  expect(performance.now() - begin).toBeLessThan(5000);
+  expect(readZarrUrl(address)).toEqual({ value: address });
+  expect(covers('s3://bucket', address)).toBe(true);
+  const took = cpuTimeOf(() => {
+    for (let index = 0; index < 10_000; index++) {
+      readZarrUrl(address);
+      covers('s3://bucket', address);
+    }
+  });
+  expect(took).toBeLessThan(5000);
 });

@@ -151,10 +151,17 @@ export function createLocalRunner({ host: own, slots: total, warmParents }: Loca
       return true;
     }
 
+    const mayObey = () => Math.max(state.obeyed, orders.most());
+    const tellShare = () =>
+      share.update({ running: state.running.size, obeyed: mayObey(), remaining: batch.total - state.ended });
+
     async function tell(): Promise<void> {
       if (told === share.granted && stopTold === stop.aborted) return;
       [told, stopTold] = [share.granted, stop.aborted];
-      await writeControl(folder, { ...orders.next(told), stop: stopTold });
+      const order = orders.next(told);
+      // before anybody can read it: the worker may come to obey it long after its turn is over
+      tellShare();
+      await writeControl(folder, { ...order, stop: stopTold });
       await signalWorker('SIGUSR1');
     }
 
@@ -188,10 +195,6 @@ export function createLocalRunner({ host: own, slots: total, warmParents }: Loca
       }
       return false;
     }
-
-    const mayObey = () => Math.max(state.obeyed, orders.most());
-    const tellShare = () =>
-      share.update({ running: state.running.size, obeyed: mayObey(), remaining: batch.total - state.ended });
 
     /** What only a worker that is gone could have taken. */
     async function giveBack(): Promise<void> {

@@ -102,13 +102,12 @@ const clusters = {
   bare: await addCluster('Bare', '127.0.0.1:1'),
 };
 
-let first: Overview;
+let all: Overview[] = [];
 const begin = Date.now();
 const statements = await statementsOf(async () => {
-  const all = await Promise.all(Array.from({ length: 50 }, look));
-  first = all[0]!;
+  all = await Promise.all(Array.from({ length: 50 }, look));
 });
-const took = Date.now() - begin;
+const first = all[0]!;
 
 const resourceIn = ({ resources }: Overview, id: number) => resources.find((one) => one.id === id);
 
@@ -136,8 +135,9 @@ describe('the overview', () => {
   });
 
   it('waits for no machine, and tells as soon as something is known', async () => {
-    expect(took).toBeLessThan(5000);
-    expect(resourceIn(first, clusters.silent)).toMatchObject({ state: 'unknown', since: null });
+    // a machine that was waited for is reachable, or is not
+    const told = all.map((one) => resourceIn(one, clusters.silent));
+    expect(told).toEqual(told.map(() => expect.objectContaining({ state: 'unknown', since: null })));
     expect(resourceIn(first, clusters.bare)?.problem).toMatch(/no profile/);
     await expect
       .poll(async () => resourceIn(await look(), clusters.gone)?.state, { timeout: 20_000, interval: 500 })

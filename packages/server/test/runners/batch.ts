@@ -21,6 +21,7 @@ import { it } from 'vitest';
 import type { Batch as RunnerBatch } from '../../src/runners/batch.ts';
 import { recordIn, type ToldEnd, type WorkerRecord } from '../../src/runners/records.ts';
 import { WORKER_FILE, workerArchive } from '../../src/runners/worker-archive.ts';
+import { until } from '../support/until.ts';
 
 type AllOf<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer All) => void
   ? All
@@ -54,6 +55,17 @@ export const several = (n: number, text = '{}'): string[] => Array.from({ length
 /** The records of units that have a process. */
 export const running = ({ records }: { records(): JournalRecord[] }) =>
   records().filter((record): record is JournalRecord & { pid: number } => 'running' in record);
+
+/** The records that say that a unit begins. */
+export const starts = ({ records }: { records(): JournalRecord[] }) => records().filter((record) => 'start' in record);
+
+/** The processes whose numbers are written in a file, once there are so many. */
+export const pidsIn = (path: string, count: number): Promise<number[]> =>
+  until(() => {
+    if (!existsSync(path)) return undefined;
+    const pids = readFileSync(path, 'utf8').trim().split('\n').filter(Boolean).map(Number);
+    return pids.length >= count && pids;
+  });
 
 /** Every Python that answers here, among those that the worker promises to run with; the oldest first. */
 export function allInterpreters(): string[] {
@@ -181,10 +193,8 @@ export function whenDone(worker: ChildProcess, stderr: () => string): Running['d
   started.push(worker);
   return new Promise((resolve, reject) => {
     worker.on('error', reject);
-    worker.on('exit', (code) => {
-      // Left-over units of a killed worker do not hold the pipe: their log is their own.
-      setImmediate(() => resolve({ code, stderr: stderr() }));
-    });
+    // Not before its last words are read. Units that a killed worker left do not hold the pipe: their log is their own.
+    worker.on('close', (code) => resolve({ code, stderr: stderr() }));
   });
 }
 

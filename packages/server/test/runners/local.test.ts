@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, afterEach, expect, it, vi } from 'vitest';
 
 import { localHost } from '../../src/hosts/index.ts';
 import { writeBatch } from '../../src/runners/batch.ts';
@@ -12,6 +12,7 @@ import { until } from '../support/until.ts';
 import { cleanUp, newFolder, smallBatch } from './batch.ts';
 
 afterAll(cleanUp);
+afterEach(() => void vi.useRealTimers());
 
 const never = new AbortController().signal;
 
@@ -101,6 +102,9 @@ tell(end=0, time=3.0, exit_code=0, signal=None, cpu_seconds=0.5, peak_memory_byt
 tell(finished=True, stopped=False)
 `;
 
+const slotsOf = ({ folder }: { folder: string }) =>
+  (JSON.parse(readFileSync(join(folder, 'control.json'), 'utf8')) as { slots: number }).slots;
+
 it('a slot is nobody else’s while a worker may have read that it is its own', { timeout: 60_000 }, async () => {
   const root = newFolder();
   writeFileSync(join(root, 'slow.py'), SLOW_WORKER);
@@ -108,8 +112,6 @@ it('a slot is nobody else’s while a worker may have read that it is its own', 
   const runner = createLocalRunner({ host: localHost, slots: 1 });
   const following = { onRecords: () => undefined, stop: never, leave: never };
   const [slow, other] = [smallBatch(newFolder()), smallBatch(newFolder())];
-  const slotsOf = ({ folder }: { folder: string }) =>
-    (JSON.parse(readFileSync(join(folder, 'control.json'), 'utf8')) as { slots: number }).slots;
   const lock = join(slow.folder, 'lock');
   const first = runner.with(join(root, 'python')).run(slow, following);
   await until('the worker to have read', () => existsSync(lock) && readFileSync(lock, 'utf8').includes(' '));
@@ -118,5 +120,30 @@ it('a slot is nobody else’s while a worker may have read that it is its own', 
   await new Promise((resolve) => setTimeout(resolve, 500));
   expect(slotsOf(other)).toBe(0);
   writeFileSync(join(slow.folder, 'go'), '');
+  expect(await Promise.all([first, second])).toEqual(['finished', 'finished']);
+});
+
+it('a slot is nobody else’s while the worker that it was given to is being started', async () => {
+  // turns come when the test says so
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  const [begun, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const [slow, other] = [smallBatch(newFolder()), smallBatch(newFolder())];
+  const launch: typeof localHost.launch = async (command, options) => {
+    if (command.includes(slow.folder)) {
+      begun.resolve();
+      await go.promise;
+    }
+    return localHost.launch(command, options);
+  };
+  const runner = createLocalRunner({ host: { ...localHost, launch }, slots: 1 }).with('python3');
+  const following = { onRecords: () => undefined, stop: never, leave: never };
+  const first = runner.run(slow, following);
+  await begun.promise;
+  const second = runner.run(other, following);
+  await until('the other one to wait', () => existsSync(join(other.folder, 'control.json')));
+  vi.advanceTimersByTime(2000);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect([slotsOf(slow), slotsOf(other)]).toEqual([1, 0]);
+  go.resolve();
   expect(await Promise.all([first, second])).toEqual(['finished', 'finished']);
 });

@@ -873,7 +873,7 @@ describe('large tables', () => {
     // half of the room on disk is the most that one export takes
     const csv = await raw(`${base}/tables/nuclei/?format=csv`);
     expect([csv.status, await csv.text()]).toEqual([422, expect.stringContaining('file of more than 32 MiB')]);
-  }, 120_000);
+  }, 300_000);
 
   it('that nobody waits for leave nothing behind', async () => {
     const image = place('left');
@@ -889,5 +889,5 @@ describe('large tables', () => {
     await expect.poll(drafts, { timeout: 20_000 }).toEqual([]);
     const whole = await raw(`${base}/tables/nuclei/?format=csv`);
     expect((await whole.text()).split('\r\n')).toHaveLength(200_002);
-  }, 60_000);
+  }, 120_000);
 });

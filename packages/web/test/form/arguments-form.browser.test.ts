@@ -7,36 +7,8 @@ import ArgumentsForm from '#lib/form/ArgumentsForm.svelte';
 import { type ArgumentsChange } from '#lib/form/blocks.ts';
 import { parseJson, writeJson } from '#lib/json.ts';
 import { type DataNames } from '#lib/form/names.ts';
-import '#lib/styles/index.css';
 
-interface Given {
-  values?: unknown;
-  dialect?: string;
-  extra?: object;
-  readOnly?: boolean;
-  names?: DataNames;
-}
-
-async function show(
-  properties: object,
-  { values = {}, dialect = 'pydantic_v2', extra = {}, readOnly = false, names }: Given = {},
-) {
-  const onchange = vi.fn<(change: ArgumentsChange) => void>();
-  const screen = await render(ArgumentsForm, {
-    schemas: {
-      type: 'parallel',
-      args_schema_version: dialect,
-      args_schema_non_parallel: null,
-      args_schema_parallel: { type: 'object', properties, ...extra },
-    },
-    values: { args_parallel: values },
-    readOnly,
-    names,
-    onchange,
-  });
-  const last = () => onchange.mock.lastCall![0];
-  return { screen, onchange, last, sent: () => last().values.args_parallel };
-}
+import { show } from './show.ts';
 
 const UNION = {
   title: 'Filter',
@@ -732,71 +704,4 @@ describe('the form as a whole', () => {
     await screen.getByRole('textbox', { name: 'Name of new entry of Arguments' }).fill('a');
     await expect.element(screen.getByText('“a” exists already. Use another name.')).toBeVisible();
   });
-
-  const fields = (count: number) =>
-    Object.fromEntries(
-      Array.from({ length: count }, (_, index) => [`f${index}`, { type: 'integer', description: 'Some help.' }]),
-    );
-  const four = { type: 'object', properties: fields(4) };
-
-  /** How long it takes to be shown, and until a letter is, at their best: a machine may be busy with other things. */
-  async function timesOf(properties: object, values: object, name: string, item?: string) {
-    const shown: number[] = [];
-    const typed: number[] = [];
-    for (let attempt = 0; attempt < 2; attempt++) {
-      const begin = performance.now();
-      const { screen } = await show(properties, { values: values });
-      shown.push(performance.now() - begin);
-      if (item !== undefined) {
-        (screen.getByRole('button', { name: /^List/ }).first().element() as HTMLElement).click();
-        await expect.element(screen.getByRole('button', { name: item, exact: true })).toBeVisible();
-        (screen.getByRole('button', { name: item, exact: true }).element() as HTMLElement).click();
-      }
-      const input = screen.getByRole('textbox', { name, exact: true });
-      await expect.element(input).toBeVisible();
-      const element = input.element() as HTMLInputElement;
-      for (let letter = 0; letter < 10; letter++) {
-        const start = performance.now();
-        element.value += '7';
-        element.dispatchEvent(new InputEvent('input', { bubbles: true }));
-        await new Promise<void>((painted) => requestAnimationFrame(() => setTimeout(painted)));
-        typed.push(performance.now() - start);
-      }
-      await screen.unmount();
-    }
-    return { shown: Math.min(...shown), typed: Math.min(...typed) };
-  }
-  const ones = (count: number) => Object.fromEntries(Object.keys(fields(count)).map((key) => [key, 1]));
-  const list = { l: { type: 'array', title: 'List', items: four } };
-  const items = (count: number) => ({ l: Array(count).fill({ f0: 1, f1: 1, f2: 1, f3: 1 }) as object[] });
-
-  test.each([
-    ['500 fields', () => timesOf(fields(50), ones(50), 'f25'), () => timesOf(fields(500), ones(500), 'f250')],
-    [
-      'a list of 300 objects',
-      () => timesOf(list, items(30), 'f2', 'List 15'),
-      () => timesOf(list, items(300), 'f2', 'List 150'),
-    ],
-  ])(
-    '%s: as quick as a tenth of it, for each field and each letter',
-    async (_, few, many) => {
-      type Times = Awaited<ReturnType<typeof timesOf>>;
-      const better = (one: Times, other: Times) => ({
-        shown: Math.min(one.shown, other.shown),
-        typed: Math.min(one.typed, other.typed),
-      });
-      // ten times as many; what looks at every pair would take a hundred times as long
-      const isQuick = () => large.shown / small.shown < 25 && large.typed / small.typed < 5;
-      let [small, large] = [await few(), await many()];
-      // others use the machine: the best of a few times counts
-      for (let again = 0; again < 4 && !isQuick(); again++) {
-        small = better(small, await few());
-        large = better(large, await many());
-      }
-      console.log(`shown in ${large.shown.toFixed(0)} ms, a letter in ${large.typed.toFixed(0)} ms`);
-      expect(large.shown / small.shown).toBeLessThan(25);
-      expect(large.typed / small.typed).toBeLessThan(5);
-    },
-    120_000,
-  );
 });

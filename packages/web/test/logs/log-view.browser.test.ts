@@ -4,6 +4,7 @@ import { render } from 'vitest-browser-svelte';
 
 import LogView from '../../src/lib/logs/LogView.svelte';
 import '../../src/lib/styles/index.css';
+import { threadTimeOf } from '../thread-time.ts';
 
 const numbered = (count: number, begin = 'line') =>
   Array.from({ length: count }, (_, index) => `${begin} ${index + 1}`);
@@ -23,21 +24,28 @@ const isInView = (element: Element) => {
 };
 const props = (text: string, more: object = {}) => ({ text, label: 'Log of B/03/0', file: 'image.log', ...more });
 
-const opened = async (lines: number) => {
-  const text = numbered(lines).join('\n');
-  const before = performance.now();
+const opened = async (lines: number, text = numbered(lines).join('\n')) => {
   const screen = await render(LogView, props(text));
   const last = screen.getByText(`line ${lines}`, { exact: true });
   await expect.element(last).toBeVisible();
-  return { screen, last, took: performance.now() - before };
+  return { screen, last };
 };
 
 it('opens a log of 50 000 lines at its end, at once', async () => {
-  const short = await opened(5000);
-  await short.screen.unmount();
-  const { screen, last, took } = await opened(50_000);
+  const best = { 5000: Infinity, 50_000: Infinity };
+  // what is new is slow, and garbage collection falls into some of them: the best of three times counts
+  for (let again = 0; again < 3; again++) {
+    for (const lines of [5000, 50_000] as const) {
+      const text = numbered(lines).join('\n');
+      let shown: Awaited<ReturnType<typeof opened>> | undefined;
+      const took = await threadTimeOf(async () => (shown = await opened(lines, text)));
+      best[lines] = Math.min(best[lines], took);
+      await shown!.screen.unmount();
+    }
+  }
   // to read it takes ten times as long; to draw it, no longer
-  expect(took / short.took).toBeLessThan(10);
+  expect(best[50_000] / best[5000]).toBeLessThan(10);
+  const { screen, last } = await opened(50_000);
   await expect.poll(() => isInView(last.element())).toBe(true);
   // only what is near is drawn
   expect(document.querySelectorAll('li').length).toBeLessThan(500);

@@ -22,13 +22,13 @@ const latest = (page: Page) => live(page).getByRole('region', { name: 'Latest' }
 const well = (page: Page, words: string) => live(page).getByRole('option', { name: words });
 
 /** A task that waits at a gate for each image; one gate leads to a failure. */
-async function begin() {
+async function begin(wells = WELLS) {
   const anna = await person({ name: 'anna' });
   const project = await anna.project('Screen 7');
-  const dataset = await anna.dataset(project, 'Plates', WELLS.map(imageOf));
+  const dataset = await anna.dataset(project, 'Plates', wells.map(imageOf));
   const gate = (name: string) => join(anna.folder, `go ${name}`);
   const plan = Object.fromEntries(
-    WELLS.map((name) => [
+    wells.map((name) => [
       `${dataset.zarr_dir}/${imageOf(name).zarr_url}`,
       { wait_for: gate(name), ...(name === 'p1 A02' ? { raise: 'chunk 0/0 is damaged' } : {}) },
     ]),
@@ -87,7 +87,8 @@ test('while a task runs, the plate and the newest images move; they lead to imag
 });
 
 test('while nothing changes nothing is asked', async () => {
-  const { anna, path, open, submit } = await begin();
+  // one image alone: others would begin whenever a job of somebody else leaves room
+  const { anna, path, open, submit } = await begin(['p1 A01']);
   const job = await submit();
   const page = await anna.open(path);
   await well(page, 'A01, running, 1 image').waitFor();
@@ -101,6 +102,6 @@ test('while nothing changes nothing is asked', async () => {
   asked.length = 0;
   await page.waitForTimeout(QUIET_MS);
   expect(asked.length, asked.join('\n')).toBeLessThanOrEqual(1);
-  for (const name of WELLS) open(name);
+  open('p1 A01');
   await anna.ended(job);
 });

@@ -1,0 +1,30 @@
+/**
+ * Loaded before a service (`node --import`): now and then garbage is collected, and the most memory that was held then, in
+ * megabytes, is written to the file HELD_MEMORY. What nobody holds any more would count for as long as Node leaves it there.
+ */
+import { writeFileSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { isMainThread } from 'node:worker_threads';
+
+/** At most this part of the time, also where a busy machine makes it long: the service has work to do. */
+const PART = 1 / 10;
+const PAUSE_MS = 100;
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc');
+let most = 0;
+
+function look() {
+  const begin = performance.now();
+  collectGarbage();
+  const { heapUsed, external } = process.memoryUsage();
+  const held = Math.ceil((heapUsed + external) / 1024 / 1024);
+  if (held > most) {
+    most = held;
+    writeFileSync(process.env.HELD_MEMORY, String(most));
+  }
+  setTimeout(look, Math.max(PAUSE_MS, (performance.now() - begin) / PART)).unref();
+}
+
+if (isMainThread) setTimeout(look, PAUSE_MS).unref();
