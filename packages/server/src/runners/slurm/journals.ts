@@ -100,13 +100,28 @@ export function createJournalReader({ cluster, batch, progress, wake }: ReaderPa
   }
 
   let following: ReturnType<NonNullable<Cluster['follower']>['follow']> | undefined;
+  /** The journal that came last by itself. Its record may be in the middle. */
+  let coming: string | undefined;
+
+  /** Whoever prints journals ends a record before the next journal: half a line of each of many would be much. */
+  function turnTo(file: string): void {
+    if (coming !== undefined && coming !== file && progress.forgetHalf(coming)) {
+      following?.stop();
+      following = undefined;
+    }
+    coming = file;
+  }
+
   function follow(): void {
     const round = progress.rounds[0];
     if (!cluster.follower || following || !round) return;
     const journals = () => progress.rounds.flatMap((one) => one.packs.flatMap((pack) => pack.journals));
     // in the middle of a long record, where it did not come at once
     const known = () =>
-      journals().flatMap(({ file, intake }) => (intake.position() > 0 ? [[file, intake.position()]] : []));
+      journals()
+        .filter(({ intake }) => intake.position() > 0)
+        .sort((one, other) => Number(other.file === coming) - Number(one.file === coming))
+        .map(({ file, intake }) => [file, intake.position()]);
     following = cluster.follower.follow({
       worker: [cluster.python, `${sharedPath(round)}/${workerFileOf(round)}`],
       folder: outputs,
@@ -129,10 +144,13 @@ export function createJournalReader({ cluster, batch, progress, wake }: ReaderPa
     ends,
     readAll: async (packs) => void (await readAll(packs)),
     async take() {
-      follow();
       const pieces = arrived;
       [arrived, arrivedBytes] = [[], 0];
-      for (const { file, ...piece } of pieces) await progress.take(file, piece);
+      for (const { file, ...piece } of pieces) {
+        turnTo(file);
+        await progress.take(file, piece);
+      }
+      follow();
       following?.goOn();
       if (due === undefined || Date.now() < due) return;
       due = undefined;

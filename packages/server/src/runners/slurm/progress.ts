@@ -33,6 +33,8 @@ export interface Progress {
   open(): Pack[];
   /** New bytes of the journal of a worker; false when they say nothing new. */
   take(file: string, piece: { offset: number; data: Buffer }): Promise<boolean>;
+  /** Drops a record of a journal that is not complete, to be read again; false when there is none. */
+  forgetHalf(file: string): boolean;
   /** What is in it is nothing that a worker writes: the scheduler alone tells how its units ended. */
   giveUpJournal(file: string): void;
   /** These packs are over; `kind` is how the scheduler says that each ended. */
@@ -203,6 +205,12 @@ export function openProgress({ batch, ledger, results, following }: ProgressPart
       }
       if (journal.intake.problem() !== undefined) giveUpJournal(journal);
       return records.length > 0;
+    },
+    forgetHalf(file) {
+      const intake = journalOf.get(file)?.journal.intake;
+      if (!intake || intake.position() === intake.offset()) return false;
+      intake.forget();
+      return true;
     },
     giveUpJournal(file) {
       const known = journalOf.get(file);
