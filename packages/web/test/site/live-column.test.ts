@@ -76,12 +76,16 @@ test('while a task runs, the plate and the newest images move; they lead to imag
   const table = page.getByRole('region', { name: 'Images of this task' });
   await expect.poll(() => table.getByRole('rowheader').allTextContents()).toEqual(['p1.zarr/A/02/0']);
 
-  // what was shown stays when the task has ended
+  // what was shown stays when the task has ended, and the plate that the reader chose
   await page.getByRole('tab', { name: 'Arguments' }).click();
-  await live(page).waitFor();
+  await live(page).getByRole('button', { name: 'Next plate' }).click();
+  await live(page).getByRole('button', { name: 'Previous plate' }).click();
+  const chosen = await live(page).getByRole('listbox', { name: 'Wells of p1.zarr' }).elementHandle();
   open('p2 A01');
   await anna.ended(job);
   await latest(page).getByRole('button', { name: 'p2 A01' }).waitFor();
+  await page.getByRole('button', { name: 'Rerun 1 failed' }).waitFor();
+  expect(await chosen.evaluate((element) => element.isConnected)).toBe(true);
   await page.getByRole('tab', { name: /^Runs/ }).click();
   expect(await live(page).count()).toBe(0);
 });

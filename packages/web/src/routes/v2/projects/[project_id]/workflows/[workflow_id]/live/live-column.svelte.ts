@@ -60,6 +60,12 @@ export function createLiveColumn(followed: () => Followed, moved: () => string):
     if (!stays) plate = page.items[0]?.attributes['plate'] ?? plates[0];
   }
 
+  function countWells({ project_id, dataset_id, workflowtask_id }: Followed, of: Scalar, options: CallOptions) {
+    const query = { dataset_id, workflowtask_id };
+    const body = { by: ['well'], attribute_filters: { plate: [of] } };
+    return call('jobs.countImageGroups', { params: { project_id }, query, body }, options);
+  }
+
   async function ask(options: CallOptions) {
     const place = untrack(followed);
     const { project_id, history_run_id, dataset_id, workflowtask_id } = place;
@@ -69,11 +75,11 @@ export function createLiveColumn(followed: () => Followed, moved: () => string):
       { params: { project_id, history_run_id }, query: { ...query, ended: true, page: 1, page_size: SHOWN } },
       options,
     );
-    latest = units.items;
     await findPlate(place, units.items.find(({ zarr_urls }) => zarr_urls.length > 0)?.zarr_urls[0], options);
-    if (plate === undefined) return;
-    const body = { by: ['well'], attribute_filters: { plate: [plate] } };
-    groups = (await call('jobs.countImageGroups', { params: { project_id }, query, body }, options)).groups;
+    const counted = plate === undefined ? undefined : await countWells(place, plate, options);
+    // at once: the list stands below the plate, and would jump
+    latest = units.items;
+    groups = counted?.groups;
   }
 
   async function round() {
