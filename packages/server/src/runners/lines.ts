@@ -2,8 +2,8 @@
  * Takes bytes apart into lines, with a longest one: what is read here was written by the tasks of people, and a line
  * without an end must not fill the memory of the service.
  *
- * What comes is copied into memory that is used again: gigabytes may pass, and each buffer of its own would wait for the
- * garbage collector, outside of the memory that makes it hurry.
+ * What comes is copied into memory that is used again, or given back at once: gigabytes may pass, and each buffer of its own
+ * would wait for the garbage collector, outside of the memory that makes it hurry.
  */
 const LINE_END = 0x0a;
 const BLOCK = 64 * 1024;
@@ -11,9 +11,13 @@ const MOST_FREE_BLOCKS = 64;
 /** A longer line has memory of its own. */
 const LARGEST_KEPT_LINE = 4 * 2 ** 20;
 
+const NOTHING = Buffer.allocUnsafeSlow(0);
 /** For all who read: blocks in which no line waits, and where the last line was put together. */
-const freeBlocks: Buffer[] = [];
-let lineMemory = Buffer.alloc(0);
+const freeBlocks: Buffer<ArrayBuffer>[] = [];
+let lineMemory = NOTHING;
+
+/** Nobody sees it any more: a buffer that nobody holds would take its memory until garbage is collected. */
+const giveBack = (memory: Buffer<ArrayBuffer>) => void memory.buffer.transfer(0);
 
 export interface Lines {
   /**
@@ -35,12 +39,14 @@ export interface LineRules {
 
 export function createLines({ longest, begins }: LineRules): Lines {
   /** All of them are full but the last. */
-  let blocks: Buffer[] = [];
+  let blocks: Buffer<ArrayBuffer>[] = [];
   let waiting = 0;
 
   function forget(): void {
-    freeBlocks.push(...blocks.slice(0, MOST_FREE_BLOCKS - freeBlocks.length));
+    const free = blocks;
     [blocks, waiting] = [[], 0];
+    freeBlocks.push(...free.splice(0, MOST_FREE_BLOCKS - freeBlocks.length));
+    free.forEach(giveBack);
   }
 
   function keep(bytes: Buffer): void {
@@ -62,11 +68,12 @@ export function createLines({ longest, begins }: LineRules): Lines {
     end.copy(memory, waiting);
     forget();
     // nobody else's, should one that listens read lines, too
-    lineMemory = Buffer.alloc(0);
+    lineMemory = NOTHING;
     try {
       onLine(memory.subarray(0, length));
     } finally {
       if (memory.length <= LARGEST_KEPT_LINE && memory.length > lineMemory.length) lineMemory = memory;
+      else giveBack(memory);
     }
   }
 

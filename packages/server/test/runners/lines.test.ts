@@ -80,3 +80,20 @@ it('what reads gigabytes takes no memory for them', () => {
   for (let turn = 0; turn < 500; turn++) megabyte();
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8 * 2 ** 20);
 });
+
+it('the memory of a long line is given back at once', () => {
+  const MEBIBYTE = 2 ** 20;
+  const piece = Buffer.alloc(MEBIBYTE, 'x');
+  const lines = unlimited();
+  const held = () => process.memoryUsage().arrayBuffers;
+  const begin = held();
+  const lengths: number[] = [];
+  for (const end of [() => lines.forget(), () => lines.take(Buffer.from('\n'), ({ length }) => lengths.push(length))]) {
+    for (let count = 0; count < 64; count++) lines.take(piece, () => undefined);
+    expect(held() - begin).toBeGreaterThan(55 * MEBIBYTE);
+    end();
+    // some of it waits for the next line
+    expect(held() - begin).toBeLessThan(10 * MEBIBYTE);
+  }
+  expect(lengths).toEqual([64 * MEBIBYTE]);
+});
