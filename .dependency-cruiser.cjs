@@ -12,7 +12,7 @@ const webFloors = [
   ['viewer', 'workflow', 'frame', 'server'],
 ];
 
-// guard.ts, retry.ts, processes.ts, program.ts and version.ts stand below all rooms
+// guard.ts, people-in-turn.ts, retry.ts, processes.ts, program.ts and version.ts stand below all rooms
 module.exports = {
   forbidden: [
     { name: 'no-circles', severity: 'error', from: {}, to: { circular: true } },
@@ -86,13 +86,13 @@ module.exports = {
       name: 'db-knows-no-domain',
       severity: 'error',
       from: { path: `^${server}/db` },
-      to: { path: `^${server}/(?!db|(guard|retry|processes)\\.ts)` },
+      to: { path: `^${server}/(?!db|(guard|people-in-turn|retry|processes)\\.ts)` },
     },
     {
       name: 'http-knows-no-domain',
       severity: 'error',
       from: { path: `^${server}/http` },
-      to: { path: `^${server}/(?!http|logging|(guard|retry)\\.ts)` },
+      to: { path: `^${server}/(?!http|logging|(guard|people-in-turn|retry)\\.ts)` },
     },
     {
       name: 'settings-and-logging-stand-alone',

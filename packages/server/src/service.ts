@@ -23,7 +23,7 @@ import {
 } from './accounts/index.ts';
 import { auditRoutes, noteActing, startForgetting } from './audit/index.ts';
 import { createReaders, dataRoutes, forgetOnChanges, type Readers } from './data/index.ts';
-import { type Database, databaseFailure, type OpenDatabase } from './db/index.ts';
+import { type Database, databaseFailure, forPerson, type OpenDatabase } from './db/index.ts';
 import {
   type Api,
   createApi,
@@ -332,6 +332,7 @@ export async function createService(parts: ServiceParts): Promise<FastifyInstanc
   const api = createApi(app, {
     authenticate,
     hold: (caller, end) => underWay.hold(caller, end),
+    forPerson,
     noteActing: (by, operation, params) => noteActing(limited, by, operation, params),
     bodies: createBodies(app, {
       limits: {

@@ -21,6 +21,7 @@ const STATES: [RegExp, DatabaseFailure][] = [
   [/^(57014|25P03)/, 'too-slow'],
   [/^54000/, 'too-long'],
 ];
+const AWAY = ['connection-lost', 'no-connection'];
 /** What the driver says without a code. */
 const WORDS = /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/;
 
@@ -28,7 +29,7 @@ export function databaseFailure(error: unknown): DatabaseFailure | undefined {
   const { code = '', syscall, message = '' } = (error ?? {}) as { code?: string; syscall?: string; message?: string };
   // a file that is not there has the same code as the socket of a database
   const isUnreachable = SYSTEM_CODES.includes(code) || (code === 'ENOENT' && syscall === 'connect');
-  if (isUnreachable || isOfKind(error, 'connection-lost') || WORDS.test(message)) return 'away';
+  if (isUnreachable || AWAY.some((kind) => isOfKind(error, kind)) || WORDS.test(message)) return 'away';
   if (isStalePlan(error)) return 'stale-plan';
   return STATES.find(([pattern]) => pattern.test(code))?.[1];
 }

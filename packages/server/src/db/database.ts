@@ -5,6 +5,7 @@ import pg from 'pg';
 import { parseJson } from '@service/contract';
 
 import { guarded, ignored } from '../guard.ts';
+import { type ConnectionTurns, createConnectionTurns } from './connection-turns.ts';
 import type { Connection } from './embedded.ts';
 import { isWorn, namingClient } from './named-statements.ts';
 import type { Tables } from './schema.ts';
@@ -42,6 +43,8 @@ const types = {
   },
 };
 
+const LONGEST_WAIT_MS = 15_000;
+
 const limits = new WeakMap<pg.PoolClient, number>();
 
 /** One whose names are used up goes, and another one comes. */
@@ -53,12 +56,33 @@ async function freshConnection(pool: pg.Pool): Promise<pg.PoolClient> {
   }
 }
 
+/** A connection whose turn ends when it is given back. */
+async function connectionInTurn(pool: pg.Pool, turns: ConnectionTurns): Promise<pg.PoolClient> {
+  const end = await turns.take();
+  try {
+    const client = await freshConnection(pool);
+    const release = client.release.bind(client);
+    client.release = (error) => {
+      try {
+        release(error);
+      } finally {
+        // whose turn it is next finds this connection free
+        end();
+      }
+    };
+    return client;
+  } catch (error) {
+    end();
+    throw error;
+  }
+}
+
 /** A pool whose connections have this limit; 0 for none. It is told to the database when a connection had another one. */
-const limitedPool = (pool: pg.Pool, milliseconds: number) => ({
+const limitedPool = (pool: pg.Pool, turns: ConnectionTurns, milliseconds: number) => ({
   options: pool.options,
   end: () => pool.end(),
   async connect(): Promise<pg.PoolClient> {
-    const client = await freshConnection(pool);
+    const client = await connectionInTurn(pool, turns);
     if (limits.get(client) === milliseconds) return client;
     try {
       const names = ['statement_timeout', 'idle_in_transaction_session_timeout'];
@@ -84,8 +108,9 @@ export function openDatabase(
     types,
     // the locks of a machine that vanished are given back after two minutes
     options: '-c timezone=UTC -c tcp_keepalives_idle=60 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=6',
-    connectionTimeoutMillis: 15_000,
+    connectionTimeoutMillis: LONGEST_WAIT_MS,
   });
+  const turns = createConnectionTurns(options.connections, LONGEST_WAIT_MS);
   // A connection that breaks is replaced by the pool; without a listener it would end the process. Idle ones are told to the
   // pool, those in a transaction only to themselves: its next statement fails.
   pool.on('error', ignored);
@@ -95,7 +120,7 @@ export function openDatabase(
   );
   const limitedTo = (milliseconds: number) =>
     new Kysely<Tables>({
-      dialect: new PostgresDialect({ pool: limitedPool(pool, milliseconds) }),
+      dialect: new PostgresDialect({ pool: limitedPool(pool, turns, milliseconds) }),
       ...(options.echo ? { log: (event) => options.echo!(event.query.sql) } : {}),
     });
   const db = limitedTo(0);

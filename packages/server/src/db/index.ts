@@ -1,4 +1,5 @@
 export { builtOnce } from './built-once.ts';
+export { forPerson } from './connection-turns.ts';
 export { ConnectionLost, copyInto } from './copy-in.ts';
 export { brokenConstraint, type Database, openDatabase, type OpenDatabase, timeText, zulu } from './database.ts';
 export { type Connection, openEmbeddedDatabase } from './embedded.ts';

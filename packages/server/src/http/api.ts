@@ -71,6 +71,8 @@ export interface ApiOptions {
   authenticate(headers: FastifyRequest['headers']): Promise<Caller | undefined>;
   /** Calls `end` when the token of a caller has ended; gives back what lets go. */
   hold(caller: Caller, end: () => void): () => void;
+  /** Lets work be the person's, where people take turns. */
+  forPerson<T>(person: number, work: () => T): T;
   /** Called when somebody has changed something as somebody else, before it is answered. */
   noteActing(by: Acting, operation: Operation, params: object): Promise<void>;
   /** Tests let every answer be compared with its schema. */
@@ -167,7 +169,8 @@ export function createApi(app: FastifyInstance, options: ApiOptions): Api {
             }
             return answer;
           };
-          const answered = await held(operation, caller, reply, () => (working = work()));
+          const begin = () => (working = caller ? options.forPerson(caller.user.id, work) : work());
+          const answered = await held(operation, caller, reply, begin);
           if (options.checkAnswers && !(answered instanceof Streamed)) checkAnswer(operation, answered);
           return sendAnswer(operation, request, reply, answered);
         } finally {

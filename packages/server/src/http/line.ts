@@ -3,7 +3,7 @@
  * turn. Somebody who asks for a thousand pictures does not keep others from their one. Who leaves is forgotten.
  */
 import { guarded } from '../guard.ts';
-import { createPeopleInTurn } from './people-in-turn.ts';
+import { createPeopleInTurn } from '../people-in-turn.ts';
 import { refuse, type Refusal } from './refusal.ts';
 
 export interface LineOptions {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { createLine } from '../../src/http/line.ts';
-import { createPeopleInTurn } from '../../src/http/people-in-turn.ts';
+import { createPeopleInTurn } from '../../src/people-in-turn.ts';
 
 describe('people in turn', () => {
   /** Person 1 came first, with three things; persons 2 and 3 after that, with two and one. */

@@ -6,7 +6,7 @@ import { ReadableStream, type ReadableStreamDefaultController } from 'node:strea
 import { Worker } from 'node:worker_threads';
 
 import { guarded, ignored } from '../../guard.ts';
-import { createPeopleInTurn } from '../people-in-turn.ts';
+import { createPeopleInTurn } from '../../people-in-turn.ts';
 import { refuse } from '../refusal.ts';
 import type { LongBody, ThreadAnswer, ThreadMessage } from './thread.ts';
 
