@@ -5,10 +5,13 @@ import {
   chownSync,
   copyFileSync,
   existsSync,
+  lchownSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -443,7 +446,22 @@ describe('on a cluster that is reached through sudo, packages are collected', ()
     chownSync(path, builder.uid, builder.gid);
     expect(await keeper()).toEqual([builder.name, true]);
     // files of the service are removed by the service, and what is in them runs as somebody else
-    chownSync(path, 0, 0);
+    for (const place of [path, join(path, '..'), join(path, '../..'), tasks_local_dir]) chownSync(place, 0, 0);
     expect(await keeper()).toEqual([builder.name, false]);
+    // but not where others can put another folder of the service there, or have done so
+    for (const place of [join(path, '..'), tasks_local_dir]) {
+      chownSync(place, person.uid, person.gid);
+      expect(await keeper()).toEqual([builder.name, true]);
+      chownSync(place, 0, builder.gid);
+      expect(await keeper()).toEqual([builder.name, false]);
+      chmodSync(place, 0o775);
+      expect(await keeper()).toEqual([builder.name, true]);
+      chmodSync(place, 0o755);
+    }
+    renameSync(join(path, '..'), join(path, '../../aside'));
+    symlinkSync(folder, join(path, '..'));
+    mkdirSync(join(folder, '1.0'));
+    lchownSync(join(path, '..'), person.uid, person.gid);
+    expect(await keeper()).toEqual([builder.name, true]);
   });
 });

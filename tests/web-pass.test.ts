@@ -45,6 +45,7 @@ describe('the pass and the router of the API', () => {
       authenticate: () => Promise.resolve(undefined),
       hold: () => () => undefined,
       noteActing: () => Promise.resolve(),
+      forPerson: (_person, work) => work(),
       site: { trustedOrigins: [], besidePages: true },
     });
     for (const operation of OPERATIONS) api.serveAnyone(operation, () => undefined);

@@ -117,6 +117,8 @@ export interface AccountSite {
   account: TestAccount;
   /** Who runs the service. */
   service: TestAccount;
+  /** Where the service runs from; readable for its account. */
+  checkout: string;
   close(): void;
 }
 
@@ -152,6 +154,7 @@ export function openAccountSite(how: How): AccountSite {
   return {
     account,
     service,
+    checkout: mounted?.checkout ?? ROOT,
     settings: { SERVICE_TASKS_ACCOUNT: account.name },
     site: {
       folder,

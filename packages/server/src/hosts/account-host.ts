@@ -7,7 +7,7 @@
  * Root starts its commands with the account's ids; an ordinary account goes through sudo. Either way a file that the account
  * has turned into a link leads no further than the account gets by itself.
  */
-import { chmod, chown, lstat, mkdir, rename, rm, rmdir } from 'node:fs/promises';
+import { chmod, chown, lstat, mkdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import { type Account, isRoot, lookUpAccount } from './accounts.ts';
@@ -112,6 +112,20 @@ export function accountHost(account: Account): AccountHost {
     return draft;
   }
 
+  /** Where the account can't exchange it any more: what it has put there instead of its folder may lead anywhere. */
+  async function takeOver(made: string, path: string): Promise<void> {
+    const taken = `${path}.made`;
+    const before = await unlessGone(lstat(taken));
+    if (before && !before.isDirectory()) await unlink(taken);
+    await rename(made, taken);
+    const about = await lstat(taken);
+    if (!about.isDirectory() || about.uid !== uid) {
+      if (!about.isDirectory()) await unlink(taken);
+      throw new Error(`${path} cannot be made as ${name}: it has put something else in the place of the folder.`);
+    }
+    await rename(taken, path);
+  }
+
   /** Nobody can make a folder for somebody else but root: the account makes it, in a folder for this moment. */
   async function madeThroughSudo(path: string, mode: number): Promise<void> {
     const draft = await makeDraft(path);
@@ -120,7 +134,7 @@ export function accountHost(account: Account): AccountHost {
     // both move it: that changes an entry inside
     const { code, stderr } = await capture(commands, ['mkdir', '-p', '-m', '2770', '--', made]);
     if (code !== 0) throw new Error(`${path} cannot be made as ${name}: ${stderr.trim()}`);
-    await rename(made, path);
+    await takeOver(made, path);
     if (mode !== 0o2770) await capture(commands, ['chmod', mode.toString(8), '--', path]);
     await rmdir(draft);
   }

@@ -10,6 +10,7 @@ export {
   requireSudo,
 } from './accounts.ts';
 export { capture } from './capture.ts';
+export { isClosedPath } from './closed-path.ts';
 export { commandEnvironment, environmentOfAccount, passOn } from './environment.ts';
 export {
   type Command,

@@ -5,12 +5,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, open, rename, stat } from 'node:fs/promises';
+import { lstat, mkdir, open, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-import type { AccountHost } from '../hosts/index.ts';
+import { type AccountHost, unlessGone } from '../hosts/index.ts';
 import type { SlurmOptions } from '../engine/slurm/options.ts';
 import type { Order } from './orders.ts';
 import { WORKER_FILE, workerArchive } from './worker-archive.ts';
@@ -63,7 +63,7 @@ export const SHARED_FOLDER = 0o2770;
 const SHARED_FILE = 0o660;
 const OF_GROUP = 0o070;
 
-export async function isWritten(folder: string): Promise<boolean> {
+async function isWritten(folder: string): Promise<boolean> {
   return stat(join(folder, 'batch.json')).then(
     () => true,
     () => false,
@@ -97,14 +97,22 @@ export async function replace(path: string, content: string | Buffer): Promise<v
 }
 
 /** Lets the account that runs the units in, when all is written: nothing in the folder can be exchanged before. */
-async function shareBatch(folder: string, account: AccountHost): Promise<void> {
-  const { mode } = await stat(folder);
-  if ((mode & OF_GROUP) === 0) await account.share(folder, SHARED_FOLDER);
+const letIn = (folder: string, account: AccountHost): Promise<void> => account.share(folder, SHARED_FOLDER);
+
+/** The mode of the folder is the service's to change: what lies in it, the account may have removed or exchanged since. */
+async function isLetIn(folder: string): Promise<boolean> {
+  const about = await unlessGone(lstat(folder));
+  return about !== undefined && about.isDirectory() && (about.mode & OF_GROUP) !== 0;
 }
 
+/** Whether workers may have been started for it. */
+export const hasBegun = (folder: string, account: AccountHost | undefined): Promise<boolean> =>
+  account ? isLetIn(folder) : isWritten(folder);
+
 export async function writeBatch(batch: Batch, account?: AccountHost): Promise<void> {
+  if (await hasBegun(batch.folder, account)) return;
   if (!(await isWritten(batch.folder))) await writeFiles(batch, account);
-  if (account) await shareBatch(batch.folder, account);
+  if (account) await letIn(batch.folder, account);
 }
 
 async function writeFiles(batch: Batch, account: AccountHost | undefined): Promise<void> {

@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { guarded, ignored } from '../guard.ts';
 import { type AccountHost, type Host, type ProcessHandle, readEnd } from '../hosts/index.ts';
 import { processesWithWord } from '../processes.ts';
-import { type Batch, isWritten, JOURNAL, writeBatch, writeControl, writeWorker } from './batch.ts';
+import { type Batch, hasBegun, JOURNAL, writeBatch, writeControl, writeWorker } from './batch.ts';
 import { createIntake, journalReader, strangeWords } from './journal.ts';
 import { lockHolder, worksWith } from './lock.ts';
 import { createOrders, type Orders } from './orders.ts';
@@ -255,7 +255,7 @@ export function createLocalRunner({ host: own, slots: total, warmParents }: Loca
     const names = await readdir(parent).catch(() => []);
     for (const name of names) {
       const folder = join(parent, name);
-      if (!(await isWritten(folder))) continue;
+      if (!(await hasBegun(folder, who.account))) continue;
       const nothing = { command: [], taskFolder: '', workingFolder: '/', environment: {}, warm: false, single: true };
       const batch = { ...nothing, folder, largestOutput: ANY_OUTPUT, total: ANY_NUMBER, units: () => [], width: 0 };
       const never = new AbortController().signal;

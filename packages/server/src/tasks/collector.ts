@@ -6,7 +6,7 @@ import { lstat } from 'node:fs/promises';
 
 import type { Profile, Resource } from '@service/contract';
 
-import { type AccountHost, AccountProblem, type Host, localHost, unlessGone } from '../hosts/index.ts';
+import { type AccountHost, AccountProblem, type Host, isClosedPath, localHost, unlessGone } from '../hosts/index.ts';
 import { collectionProblem, type RunAs } from '../run-as/index.ts';
 
 export interface Collector {
@@ -68,7 +68,7 @@ const onOwnFiles = ({ run, signal, endLeftOver }: AccountHost): Host => ({ ...lo
 
 /**
  * Who works with the folder of a task group: whoever it belongs to. In one of the service, the account runs what the package
- * brings and the service removes files.
+ * brings and the service removes files; but only where nobody else can have put another folder in its place.
  */
 export async function keeperFor(
   runAs: RunAs,
@@ -81,5 +81,6 @@ export async function keeperFor(
   const owner = [person, account].find((one) => one?.account.uid === uid);
   if (owner) return { host: owner, account: owner };
   const runs = account ?? person;
-  return { host: runs ? onOwnFiles(runs) : localHost, account: runs };
+  if (!runs) return { host: localHost, account: runs };
+  return { host: (await isClosedPath(path)) ? onOwnFiles(runs) : runs, account: runs };
 }

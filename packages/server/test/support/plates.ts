@@ -6,6 +6,7 @@ import type { Client, TestService } from './server.ts';
 export interface Person {
   id: number;
   email: string;
+  password: string;
   client: Client;
 }
 

@@ -8,7 +8,8 @@ import {
   unitErrorText,
 } from '../../engine/failures.ts';
 import { firstLine } from '../../engine/text.ts';
-import { bytesBetween, collect, openRegular } from '../../hosts/index.ts';
+import { bytesBetween, collect } from '../../hosts/index.ts';
+import { type JobFolder, openLog } from '../files/index.ts';
 import type { SnapshotTask } from '../snapshot.ts';
 import * as store from '../store/execution.ts';
 import { type JobContext, read } from './context.ts';
@@ -22,9 +23,9 @@ export interface TaskFailure extends store.RunFailure {
 const BYTES = 4;
 
 /** The whole log, where it is short enough to be quoted, else its end; nothing when there is none. */
-async function quotedLog(path: string): Promise<QuotedLog> {
+async function quotedLog(job: JobFolder, logfile: string): Promise<QuotedLog> {
   try {
-    const file = await openRegular(path);
+    const file = await openLog(job, logfile);
     if (!file) return { text: '' };
     const { handle, size: bytes } = file;
     try {
@@ -56,7 +57,7 @@ export async function failureOfRun(
   const text = unitErrorText({
     exit_code: unit.exit_code,
     signal: unit.signal,
-    log: await quotedLog(unit.logfile),
+    log: await quotedLog(context.job, unit.logfile),
     command: (single ? task.command_non_parallel : task.command_parallel) ?? '',
     logfile: unit.logfile,
     problem: ENDED_BY_ITSELF.includes(unit.cause) ? null : unit.message,

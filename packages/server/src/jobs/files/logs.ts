@@ -29,6 +29,12 @@ function locationOf(job: JobFolder, logfile: string): { folder: string; name: st
   return { folder, name };
 }
 
+/** The log in the folder of the job, where no link leads out of it; to be closed. */
+export async function openLog(job: JobFolder, logfile: string): Promise<OpenFile | undefined> {
+  const location = locationOf(job, logfile);
+  return location && (await openerInside(location.folder))(location.name);
+}
+
 /** Hands the log to `ofFile` or, when the folder does not have it, its bytes in the zip to `ofZip`. */
 async function withLog<T>(
   job: JobFolder,
@@ -38,7 +44,7 @@ async function withLog<T>(
 ): Promise<T | undefined> {
   const location = locationOf(job, logfile);
   if (!location) return undefined;
-  const file = await (await openerInside(location.folder))(location.name);
+  const file = await openLog(job, logfile);
   if (file) {
     try {
       return await ofFile(file);

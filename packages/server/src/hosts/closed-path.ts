@@ -1,0 +1,41 @@
+/** Paths on which the service can act with its own rights: nobody else can put something else in the way. */
+import { lstat, realpath } from 'node:fs/promises';
+import { resolve, sep } from 'node:path';
+
+import { unlessGone } from './reading.ts';
+
+const OF_GROUP = 0o020;
+const OF_OTHERS = 0o002;
+const STICKY = 0o1000;
+const ROOT = 0;
+
+/** `/a/b` → `/`, `/a`, `/a/b`. */
+function wayTo(path: string): string[] {
+  const names = resolve(path).split(sep).filter(Boolean);
+  return [sep, ...names.map((_, index) => sep + names.slice(0, index + 1).join(sep))];
+}
+
+/** Others may write there. With the sticky bit they exchange only what is theirs. */
+function isOpen({ mode, gid }: { mode: number; gid: number }): boolean {
+  if ((mode & STICKY) !== 0) return false;
+  const hasGroup = (mode & OF_GROUP) !== 0 && gid !== ROOT && gid !== process.getgid?.();
+  return hasGroup || (mode & OF_OTHERS) !== 0;
+}
+
+async function isClosedWay(path: string): Promise<boolean> {
+  for (const place of wayTo(path)) {
+    const about = await unlessGone(lstat(place));
+    // nobody else can make it
+    if (!about) return true;
+    if (about.uid !== ROOT && about.uid !== process.getuid?.()) return false;
+    if (about.isDirectory() && isOpen(about)) return false;
+  }
+  return true;
+}
+
+/** Whether the service and root alone can make, move or exchange anything on the way to a path, and the path itself. */
+export async function isClosedPath(path: string): Promise<boolean> {
+  if (!(await isClosedWay(path))) return false;
+  const real = await unlessGone(realpath(path));
+  return real === undefined || real === resolve(path) || isClosedWay(real);
+}
