@@ -11,6 +11,7 @@
  * from the same address to the same account cannot be told apart, except from a known browser: there whoever comes last is
  * let in first, so that nobody stands behind a flood that is over.
  */
+import { hash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 
 import { pauseAfter } from '../retry.ts';
@@ -80,6 +81,9 @@ export function originOf(address: string): string {
   return `${[...first, ...zeros, ...last].slice(0, 4).join(':')}::/64`;
 }
 
+/** What is remembered of an account and an origin: names that nobody has may be tens of kilobytes long. */
+const keyOf = (account: string, origin: string) => hash('sha256', `${account}\n${origin}`, 'base64');
+
 export function createThrottle(sleep: (ms: number) => Promise<unknown>, now: () => number = Date.now): Throttle {
   const lines = new Map<string, Line>();
   /** Where somebody has signed in to an account since the process began. */
@@ -146,7 +150,7 @@ export function createThrottle(sleep: (ms: number) => Promise<unknown>, now: () 
   return {
     async attempt({ account, address, device, isGone }, check) {
       const origin = originOf(address);
-      const pair = `${account}\n${device ?? origin}`;
+      const pair = keyOf(account, device ?? origin);
       const isKnown = device !== undefined || known.has(pair);
       const ofOrigin = lineOf(pair, OF_ORIGIN);
       // it may be the person with the right password: others who fail for this account must not stand before it
@@ -160,7 +164,7 @@ export function createThrottle(sleep: (ms: number) => Promise<unknown>, now: () 
         const request = { group: isKnown ? pair : origin, rank: ofOrigin.count, came: comesNow(), isGone };
         const checkUnlessGone = () => (isGone?.() ? Promise.resolve<typeof DISPLACED>(DISPLACED) : check(request));
         if (isKnown || isFirst) return checkUnlessGone();
-        const ofAccount = lineOf(`${account}\n`, OF_ACCOUNT);
+        const ofAccount = lineOf(keyOf(account, ''), OF_ACCOUNT);
         return inLine(ofAccount, () => ofAccount.count--, checkUnlessGone);
       });
       return outcome === DISPLACED ? 'busy' : outcome;

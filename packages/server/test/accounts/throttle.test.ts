@@ -1,3 +1,6 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
 import { describe, expect, it } from 'vitest';
 
 import { createThrottle, originOf } from '../../src/accounts/throttle.ts';
@@ -136,6 +139,40 @@ it('who has gone is not checked, and keeps nobody waiting', async () => {
   expect(new Set(await Promise.all(gone))).toEqual(new Set(['busy']));
   // the pause is that of the one who was checked
   expect([checked, waits]).toEqual([[], [250]]);
+});
+
+describe('names that nobody has', () => {
+  const MIB = 2 ** 20;
+
+  function heapUsed(): number {
+    setFlagsFromString('--expose-gc');
+    (runInNewContext('gc') as () => void)();
+    return process.memoryUsage().heapUsed;
+  }
+
+  /** A name of 60 kB as a request brings it. */
+  const longName = (number: number) => Buffer.alloc(60_000, `${number} `).toString();
+
+  it('of 60 kB each take no memory when they have been answered', async () => {
+    const { throttle, wrong, right } = watched();
+    const before = heapUsed();
+    for (let number = 0; number < 2000; number++) {
+      const check = number % 2 === 0 ? wrong : right;
+      for (let again = 0; again < 2; again++)
+        await throttle.attempt({ account: longName(number), address: HERE }, check);
+    }
+    const taken = heapUsed() - before;
+    // it is still there, with all that it remembers
+    expect(await throttle.attempt({ account: 'ada', address: HERE }, right)).toBe('token');
+    expect(taken).toBeLessThan(20 * MIB);
+  });
+
+  it('of 60 kB are slowed like others', async () => {
+    const { throttle, waits, wrong } = watched();
+    for (let attempt = 0; attempt < 5; attempt++)
+      await throttle.attempt({ account: longName(1), address: HERE }, wrong);
+    expect(waits).toEqual([250, 500]);
+  });
 });
 
 describe('many attempts at once', () => {
