@@ -6,7 +6,7 @@ import type { UploadedFile } from '@service/contract';
 import { guarded } from '../../guard.ts';
 import { invalid, refuse, Refusal } from '../refusal.ts';
 import { type NamelessFile, openNamelessFile } from './nameless-file.ts';
-import { BROKEN } from './receive.ts';
+import { BROKEN, type Rules, takeSlot, TOO_SLOW } from './receive.ts';
 
 type Form = Record<string, string | UploadedFile>;
 
@@ -36,11 +36,10 @@ export function parseUrlencoded(bytes: Buffer): Form {
 
 type FilePart = Extract<Awaited<ReturnType<FastifyRequest['file']>>, object>;
 
-export interface FormRules {
+/** The largest counts everything together, boundaries included. */
+export interface FormRules extends Pick<Rules, 'largest' | 'tooLarge' | 'slots' | 'withinMs'> {
   /** Where files go; undefined where the operation takes none. */
   folder: string | undefined;
-  /** Everything together, boundaries included. */
-  largest: number;
 }
 
 export interface ReceivedForm {
@@ -66,23 +65,35 @@ const tooLargeFile = () =>
     connection: 'close',
   });
 
-/** Rejects when more arrives than is allowed; the form may be waiting for the end of a file then. */
-function countBytes(request: FastifyRequest, rules: FormRules): { over: Promise<never>; stop(): void } {
+/** Rejects when more arrives than is allowed, or too late; the form may be waiting for the end of a file then. */
+function bound(request: FastifyRequest, rules: FormRules): { over: Promise<never>; stop(): void } {
   const { raw } = request;
   const { promise: over, reject } = Promise.withResolvers<never>();
   over.catch(() => undefined);
   let bytes = 0;
+  const readNoMore = () => {
+    raw.off('data', guardedCount).unpipe();
+    raw.pause();
+  };
   const count = (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes <= rules.largest) return;
-    raw.off('data', guardedCount).unpipe();
-    raw.pause();
+    readNoMore();
     // the parts that came before say more than the size does: what they are refused for comes first
     setImmediate(reject, rules.folder === undefined ? tooLarge() : tooLargeFile());
   };
   const guardedCount = guarded(count, reject);
   raw.on('data', guardedCount);
-  return { over, stop: () => void raw.off('data', guardedCount) };
+  const late = () => {
+    readNoMore();
+    reject(TOO_SLOW());
+  };
+  const deadline = rules.withinMs === undefined ? undefined : setTimeout(guarded(late, reject), rules.withinMs);
+  const stop = () => {
+    clearTimeout(deadline);
+    raw.off('data', guardedCount);
+  };
+  return { over, stop };
 }
 
 async function readParts(request: FastifyRequest, rules: FormRules, { form, files }: ReceivedForm): Promise<void> {
@@ -117,11 +128,12 @@ export async function parseMultipart(request: FastifyRequest, rules: FormRules):
     throw rules.folder === undefined ? tooLarge() : tooLargeFile();
   // who has left already is not noticed by the parser
   if (request.raw.destroyed) throw BROKEN();
+  const leave = takeSlot(request.raw, rules);
   const received: ReceivedForm = { form: {}, files: [] };
-  const bytes = countBytes(request, rules);
+  const bounds = bound(request, rules);
   const reading = readParts(request, rules, received);
   try {
-    await Promise.race([reading, bytes.over]);
+    await Promise.race([reading, bounds.over]);
     return { ...received, form: withoutEmpty(received.form) };
   } catch (error) {
     // a file that is still being written is closed when that is over, which the end of the connection brings about
@@ -131,7 +143,8 @@ export async function parseMultipart(request: FastifyRequest, rules: FormRules):
       .catch(() => undefined);
     throw asRefusal(error);
   } finally {
-    bytes.stop();
+    bounds.stop();
+    leave();
   }
 }
 

@@ -37,7 +37,7 @@ export interface Rules {
 
 export type Received = { bytes: Buffer } | { file: NamelessFile; length: number } | { dropped: number };
 
-const TOO_SLOW = () => refuse(408, 'The body took too long to arrive. Send it again.', { connection: 'close' });
+export const TOO_SLOW = () => refuse(408, 'The body took too long to arrive. Send it again.', { connection: 'close' });
 export const BROKEN = () =>
   refuse(400, 'The body ended before it was complete. Send it again.', { connection: 'close' });
 const BUSY = () =>
@@ -146,7 +146,10 @@ function gather(raw: IncomingMessage, rules: Rules, gathering: Gathering): Promi
 }
 
 /** Takes a slot, if this body needs one, and gives back how to leave it. */
-function takeSlot({ headers }: IncomingMessage, { slots, tooLarge }: Rules): () => void {
+export function takeSlot(
+  { headers }: IncomingMessage,
+  { slots, tooLarge }: Pick<Rules, 'slots' | 'tooLarge'>,
+): () => void {
   const isSmall = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= SMALL;
   if (!slots || isSmall) return () => undefined;
   if (slots.left === 0) throw tooLarge.status === 413 ? BUSY() : tooLarge;

@@ -171,10 +171,11 @@ export function createBodies(app: FastifyInstance, options: BodyOptions): Bodies
     problem: Refusal | undefined,
   ): Promise<Taken> {
     if (problem) throw problem;
-    const { size } = operation.body!;
+    const isUpload = operation.body!.size === 'upload';
+    const usual = isUpload ? options.limits.upload : LARGEST_FIELDS;
     const { form, files } = await parseMultipart(request, {
-      folder: size === 'upload' ? options.folder : undefined,
-      largest: size === 'upload' ? options.limits.upload : rulesFor(operation, problem, LARGEST_FIELDS).largest,
+      ...rulesFor(operation, problem, usual),
+      folder: isUpload ? options.folder : undefined,
     });
     return { body: packed(readBody(operation, form), undefined), release: () => closeFiles(files) };
   }
