@@ -136,6 +136,11 @@ describe('what stopping costs', () => {
       '1 running image is lost, 0 will not start, 0 finished ones stay.',
     ],
     [
+      'keeps the one that is finished',
+      { 1: status({ num_done_images: 1, progress: { waiting: 2, running: 2, done: 1, failed: 0 } }) },
+      '2 running images are lost, 2 will not start, 1 finished one stays.',
+    ],
+    [
       'counted in units is the whole task',
       { 1: status({ progress: { waiting: 4, running: 1, done: 3, failed: 0 } }) },
       'The running task will count as failed for all its images. Tasks that ended before it stay as they are.',

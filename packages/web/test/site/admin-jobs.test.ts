@@ -45,8 +45,10 @@ test('admin jobs: all filters, CSV row count, log download of a deleted projectâ
   expect(csv.name).toBe('jobs.csv');
   expect(csv.text.trim().split('\r\n')).toHaveLength(3);
 
+  await page.getByText('2 jobs match, newest first').waitFor();
   await choose(page, 'Status', 'Done');
   await expect.poll(() => shown(page)).toEqual([done.id]);
+  await page.getByText('1 job matches, newest first').waitFor();
   await choose(page, 'Status', 'Failed or stopped');
   await expect.poll(() => shown(page)).toEqual([failed.id]);
   await page.getByRole('button', { name: 'Clear filters' }).first().click();

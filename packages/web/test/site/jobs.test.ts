@@ -255,7 +255,7 @@ test('a job while it runs: progress in the list, live log, timeline by keyboard,
 
   await page.getByRole('button', { name: 'Stop', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: `Stop job ${job.id}?` });
-  await dialog.getByText(/running images? (is|are) lost, \d will not start, 1 finished ones stay\./).waitFor();
+  await dialog.getByText(/running images? (is|are) lost, \d will not start, 1 finished one stays\./).waitFor();
   await looksWell(page, 'job-stop');
   await dialog.getByRole('button', { name: 'Keep running' }).click();
   await page.getByRole('button', { name: 'Stop', exact: true }).click();

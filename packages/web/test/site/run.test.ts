@@ -238,7 +238,7 @@ test('mixed types and images that the task before has not finished are said befo
   await dialog(page)
     .getByText(/Some of these images have the types corrected and is_3D/)
     .waitFor();
-  await dialog(page).getByText('4 images of these were not finished by Segment: a, b, c and 1 more.').waitFor();
+  await dialog(page).getByText('4 of these images were not finished by Segment: a, b, c and 1 more.').waitFor();
   await looksWell(page, 'run-warnings');
 
   await openImages(page);
@@ -247,7 +247,7 @@ test('mixed types and images that the task before has not finished are said befo
     .click();
   await dialog(page).getByRole('option', { name: 'A01' }).click();
   await dialog(page).getByText('2 of 4 images go to Measure').waitFor();
-  await dialog(page).getByText('2 images of these were not finished by Segment: a, c.').waitFor();
+  await dialog(page).getByText('2 of these images were not finished by Segment: a, c.').waitFor();
   await start(page, 'Run');
   expect((await anna.ended(await newestJob(anna, project))).status).toBe('done');
   expect(await unitsOf(anna, project)).toEqual({ Measure: 2 });

@@ -126,6 +126,9 @@ test('stopping', () => {
   expect(isStopping(made({ status: 'failed', stop_requested_at: '2026-11-03T14:10:00Z' }))).toBe(false);
   const [, view] = taskViews(two, made({ task_statuses: statuses(full(), running) }));
   expect(stopWords(view)).toBe('40 running images are lost, 460 will not start, 500 finished ones stay.');
+  const one = { ...running, num_done_images: 1, progress: { waiting: 499, running: 1, done: 1, failed: 0 } };
+  const [, begun] = taskViews(two, made({ task_statuses: statuses(full(), one) }));
+  expect(stopWords(begun)).toBe('1 running image is lost, 499 will not start, 1 finished one stays.');
   const [inUnits] = taskViews(tasks('compound'), made({ task_statuses: statuses(running) }));
   expect(stopWords(inUnits)).toContain('count as failed for all its images');
 });

@@ -131,7 +131,7 @@ export function stopWords(statuses: JobWithTaskStatuses['task_statuses'], jobId:
   if (inUnits || own.num_available_images === 0)
     return 'The running task will count as failed for all its images. Tasks that ended before it stay as they are.';
   const lost = `${counted(running, 'running image')} ${running === 1 ? 'is' : 'are'} lost`;
-  return `${lost}, ${formatCount(waiting)} will not start, ${formatCount(done)} finished ones stay.`;
+  return `${lost}, ${formatCount(waiting)} will not start, ${counted(done, 'finished one stays', 'finished ones stay')}.`;
 }
 
 /** People that can be filtered by: oneself first, then those seen. */

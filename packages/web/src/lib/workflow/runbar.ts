@@ -130,5 +130,5 @@ export function stopWords(view: TaskView | undefined): string {
   const { running, waiting, done } = view.bar;
   if (view.unit === 'unit')
     return 'The running task will count as failed for all its images. What was finished before it stays.';
-  return `${counted(running, 'running image')} ${running === 1 ? 'is' : 'are'} lost, ${formatCount(waiting)} will not start, ${formatCount(done)} finished ones stay.`;
+  return `${counted(running, 'running image')} ${running === 1 ? 'is' : 'are'} lost, ${formatCount(waiting)} will not start, ${counted(done, 'finished one stays', 'finished ones stay')}.`;
 }
