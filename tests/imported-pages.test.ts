@@ -147,7 +147,7 @@ describe('an administrator', () => {
     await page.getByText('times of units not recorded').waitFor();
     const text = await main(page);
     expect(text).toContain('time in the queue not recorded');
-    expect(text).not.toMatch(/nothing began|\b0 new\b|Peak concurrency/);
+    expect(text).not.toMatch(/nothing started|\b0 new\b|Peak concurrency/);
     // its folder is gone, and what it wrote is in the database
     await page.getByText('grown', { exact: true }).waitFor();
     await looksWell(page, 'imported-job');

@@ -156,7 +156,7 @@ describe('why it failed', () => {
       title: '6 images needed more memory than Segment nuclei may use.',
       next: 'Give the task more in Resources, then rerun the 6.',
     });
-    expect(failureNotice(job, list, 'local')!.title).toBe('6 images were killed, this machine ran out of memory.');
+    expect(failureNotice(job, list, 'local')!.title).toBe('6 images were killed: this machine ran out of memory.');
   });
 
   test('an error: the lines that matter', () => {

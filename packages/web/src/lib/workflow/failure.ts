@@ -80,7 +80,7 @@ const erred = ({ name, who, logs, rerun }: Words): Sentences => [
 const CAUSES: Record<Cause, (words: Words) => Sentences> = {
   memory: ({ name, who, were, rerun, isLocal }) =>
     isLocal
-      ? [`${who} ${were} killed, this machine ran out of memory.`, `Work on less at a time, then ${rerun}.`]
+      ? [`${who} ${were} killed: this machine ran out of memory.`, `Process fewer images at a time, then ${rerun}.`]
       : [`${who} needed more memory than ${name} may use.`, `Give the task more in Resources, then ${rerun}.`],
   time_limit: ({ name, who, rerun }) => [
     `${who} ran out of time in ${name}.`,

@@ -36,7 +36,7 @@ export const nameProblem = (name: string, old: string): string | undefined =>
   name.trim() === ''
     ? 'Enter a name.'
     : name.trim() === old
-      ? 'Choose another name than that of the old dataset.'
+      ? 'Enter a name different from the old dataset’s.'
       : typedNameProblem(name);
 
 /** Something that has to be put right elsewhere; where it is about a task, which one and where in it. */
