@@ -165,7 +165,7 @@ test('an environment of one’s own: relative interpreter, both package fields, 
 
   await page.getByLabel('Python interpreter').fill('/nowhere/python');
   await page.getByLabel('Package name').fill('');
-  await page.getByLabel('Name here').fill(label);
+  await page.getByLabel('Display name').fill(label);
   await page.getByLabel('Version').fill('1.0.0');
   await page.getByLabel('Only me').check();
   await collect(page);

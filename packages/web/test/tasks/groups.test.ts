@@ -113,9 +113,9 @@ describe('what can be done with a task group', () => {
     const two = { task_list: tasks('A', 'B'), num_workflows: 4 };
     expect(effect('deactivate', { origin: 'pypi', ...two })).toMatch(/removed from disk.*4 workflows cannot run/);
     expect(effect('deactivate', { origin: 'other', ...two })).toMatch(/your own and stays/);
-    expect(effect('delete', { origin: 'pypi', ...two })).toMatch(/^2 tasks are removed, and the environment/);
+    expect(effect('delete', { origin: 'pypi', ...two })).toMatch(/^2 tasks are removed, along with the environment/);
     expect(effect('delete', { origin: 'other', ...two })).toMatch(/^2 tasks are removed from the service/);
-    expect(effect('reactivate', { origin: 'pypi', ...two })).toMatch(/made again/);
+    expect(effect('reactivate', { origin: 'pypi', ...two })).toMatch(/rebuilt/);
   });
 });
 

@@ -115,12 +115,12 @@ export function effect(action: Action, { origin, num_workflows, task_list }: Aff
   if (action === 'reactivate') {
     return own
       ? 'Its tasks can be added to workflows and run again.'
-      : 'The environment is made again, with the same versions of all packages. Then its tasks can run again.';
+      : 'The environment is rebuilt with the same package versions. Then its tasks can run again.';
   }
   if (action === 'delete') {
     return own
       ? `${tasks} removed from the service. The environment is your own and stays. You can’t undo this.`
-      : `${tasks} removed, and the environment with all its files. You can’t undo this.`;
+      : `${tasks} removed, along with the environment and all its files. You can’t undo this.`;
   }
   const files = own ? 'The environment is your own and stays.' : 'The environment is removed from disk.';
   const workflows = num_workflows === 0 ? '' : ` ${counted(num_workflows, 'workflow')} cannot run until then.`;
