@@ -107,7 +107,7 @@ describe('users', () => {
       .click();
     await page.waitForURL(/edit$/);
     expect(await page.getByRole('checkbox', { name: /^Active/ }).isDisabled()).toBe(true);
-    await shows(page, 'nobody changes their own');
+    await shows(page, 'you can’t change your own');
   });
 });
 
