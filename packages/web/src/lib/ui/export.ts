@@ -42,5 +42,5 @@ export const copyText = (text: string): Promise<boolean> => copyWhenReady(Promis
 /** Copies, and says so or what to do instead. */
 export async function copyAndSay(text: string, words: string): Promise<void> {
   const done = await copyText(text);
-  toast(done ? words : 'This browser does not allow copying here. Mark the text and copy it by hand.');
+  toast(done ? words : 'This browser does not allow copying here. Select the text and copy it yourself.');
 }
