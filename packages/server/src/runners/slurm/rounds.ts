@@ -7,13 +7,13 @@
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import { chmod, mkdir, open, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 import type { SlurmOptions } from '../../engine/slurm/options.ts';
 import { type Batch, unitLines } from '../batch.ts';
 import { createIntake, type Intake } from '../journal.ts';
+import { createLines } from '../lines.ts';
 import type { UnitEnd } from '../records.ts';
 import { WORKER_FILE, workerArchive } from '../worker-archive.ts';
 import type { RoundPlan } from './ledger.ts';
@@ -148,21 +148,24 @@ export async function openUnits(batch: Batch): Promise<UnitIndex> {
     await pipeline(Readable.from(unitLines(batch.units())), createWriteStream(`${path}.new`));
     await rename(`${path}.new`, path);
   }
-  const lines: { offset: number; length: number; stem: string }[] = [];
+  const places: { offset: number; length: number; stem: string }[] = [];
   let offset = 0;
-  for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
-    const length = Buffer.byteLength(line);
-    lines.push({ offset, length, stem: (JSON.parse(line) as { stem: string }).stem });
-    offset += length + 1;
+  // arguments may hold characters at which others end a line, such as U+2028
+  const lines = createLines({ longest: () => Infinity });
+  for await (const bytes of createReadStream(path)) {
+    lines.take(bytes as Buffer, (line) => {
+      places.push({ offset, length: line.length, stem: (JSON.parse(line.toString('utf8')) as { stem: string }).stem });
+      offset += line.length + 1;
+    });
   }
   const file = await open(path, 'r');
   return {
     async line(number) {
-      const { offset: position, length } = lines[number]!;
+      const { offset: position, length } = places[number]!;
       const { buffer } = await file.read(Buffer.alloc(length), { position });
       return buffer.toString('utf8');
     },
-    stem: (number) => lines[number]!.stem,
+    stem: (number) => places[number]!.stem,
     close: () => file.close(),
   };
 }

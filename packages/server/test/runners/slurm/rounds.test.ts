@@ -36,6 +36,22 @@ it('a round has the worker in its folder, for everybody to read', async () => {
   expect(statSync(path).mode & 0o777).toBe(0o644);
 });
 
+it('arguments keep characters at which others end a line, and the units after them are found', async () => {
+  const folder = newFolder();
+  const args = ['{"a": "one\u2028two\u2029three\u0085"}', `{"b": "${'µ\u2028'.repeat(50_000)}"}`, '{"c": 3}'];
+  const units = args.map((text, number) => ({ number, stem: `unit-${number}`, args: text }));
+  const batch = { ...smallBatch(folder), total: units.length, units: () => units };
+  mkdirSync(batch.folder);
+  const index = await openUnits(batch);
+  try {
+    const read = await Promise.all(units.map(async ({ number }) => JSON.parse(await index.line(number)) as unknown));
+    expect(read).toEqual(units);
+    expect(units.map(({ number }) => index.stem(number))).toEqual(['unit-0', 'unit-1', 'unit-2']);
+  } finally {
+    await index.close();
+  }
+});
+
 it('a round that was written before an update of the service goes on with the worker that it has', async () => {
   const round = await writtenRound();
   renameSync(join(round.folder, 'worker.pyz'), join(round.folder, 'worker.py'));
