@@ -200,7 +200,11 @@ function runJobs(
   const log = logging.logger('jobs');
   const stopRequests = createStopRequests(db, log);
   const dataDir = settings.start.SERVICE_DATA_DIR;
-  const limits = { units: settings.app.SERVICE_MAX_UNITS_PER_TASK, output: settings.app.SERVICE_MAX_OUTPUT_SIZE };
+  const limits = {
+    units: settings.app.SERVICE_MAX_UNITS_PER_TASK,
+    output: settings.app.SERVICE_MAX_OUTPUT_SIZE,
+    taskOutput: settings.app.SERVICE_MAX_TASK_OUTPUT_SIZE,
+  };
   const warmParents = background === false ? undefined : keepWarmParents(app, settings);
   const runner = createLocalRunner({ host: localHost, slots: settings.app.SERVICE_MAX_NUM_THREADS, warmParents });
   let queue: Pick<Queue, 'wake'> = { wake: () => undefined };

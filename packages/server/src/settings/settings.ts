@@ -93,6 +93,7 @@ const appReaders = (embedded: boolean) => ({
   SERVICE_TASKS_ACCOUNT: someText(null),
   SERVICE_MAX_UNITS_PER_TASK: integer(1_000_000, 1),
   SERVICE_MAX_OUTPUT_SIZE: size(16 * MEBIBYTE),
+  SERVICE_MAX_TASK_OUTPUT_SIZE: size(128 * MEBIBYTE),
   SERVICE_ZIP_JOBS_AFTER_DAYS: integer(null, 0),
   SERVICE_REMOVE_JOBS_AFTER_DAYS: integer(null, 0),
   SERVICE_AUDIT_KEEP_DAYS: integer(null, 1),

@@ -1,14 +1,15 @@
 /** What tasks may write to harm the service or the dataset, by mistake or on purpose, and how little it does. */
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import type { JsonObject } from '@service/contract';
 
-import { dataFolder, type Flow, type Lab, openLab } from '../support/lab.ts';
-import { startService, type TestService } from '../support/server.ts';
+import { dataFolder, type Flow, type Lab, openLab, until } from '../support/lab.ts';
+import { serve, startService, type TestService } from '../support/server.ts';
 
 const MOST_BYTES = 20_000;
+const MOST_TOGETHER = 60_000;
 const MOST_UNITS = 20;
 
 let service: TestService;
@@ -20,6 +21,7 @@ beforeAll(async () => {
       SERVICE_DATA_DIR: dataFolder(),
       SERVICE_MAX_NUM_THREADS: '4',
       SERVICE_MAX_OUTPUT_SIZE: String(MOST_BYTES),
+      SERVICE_MAX_TASK_OUTPUT_SIZE: String(MOST_TOGETHER),
       SERVICE_MAX_UNITS_PER_TASK: String(MOST_UNITS),
     },
   });
@@ -201,6 +203,59 @@ describe('units of one task', () => {
     const dataset = await lab.dataset(['a', 'b']);
     expect((await lab.run(flow, dataset)).status).toBe('done');
     expect((await lab.images(dataset)).map((image) => lab.nameOf(image.zarr_url))).toEqual(['a', 'b', 'n']);
+  });
+});
+
+describe('outputs of all units together', () => {
+  const names = ['a', 'b', 'c', 'd'];
+  /** So long that this many units say no more than may be read. */
+  const LONG = MOST_TOGETHER / 3;
+  const padded = (text: string) => text.padEnd(LONG);
+  const TOO_MUCH = /80000 bytes together, and at most 60000 .* SERVICE_MAX_TASK_OUTPUT_SIZE/;
+
+  it('may be as long as is read', async () => {
+    const plan = Object.fromEntries(names.map((name) => [lab.urlOf(name), { output: {} }]));
+    for (const name of names.slice(1)) {
+      const text = padded(inFolder(update(`"zarr_url": "/Z/${name}", "types": {"said": true}`)));
+      plan[lab.urlOf(name)] = { raw: text } as never;
+    }
+    const flow = await lab.workflow([{ type: 'parallel', plan }]);
+    const dataset = await lab.dataset(names);
+    expect((await lab.run(flow, dataset)).status).toBe('done');
+    expect((await lab.images(dataset)).map(({ types }) => types['said'] ?? false)).toEqual([false, true, true, true]);
+  });
+
+  it('fail the task where they are longer, and none of them counts', async () => {
+    const plan = { '*': { raw: padded(inFolder(update('"zarr_url": "/Z/new"'))) } };
+    const flow = await lab.workflow([{ type: 'parallel', plan }]);
+    await expectRefused(flow, await lab.dataset(names), TOO_MUCH);
+  });
+
+  it('fail it also where the service was started again meanwhile', async () => {
+    const settings = { SERVICE_DATA_DIR: dataFolder(), SERVICE_MAX_TASK_OUTPUT_SIZE: String(MOST_TOGETHER) };
+    const before = await startService({ settings });
+    const own = await openLab(before);
+    const gate = join(own.root, 'gate');
+    const raw = padded(`{"image_list_updates": [{"zarr_url": "${own.urlOf('new')}"}]}`);
+    const plan = { '*': { raw }, [own.urlOf('c')]: { raw, wait_for: gate }, [own.urlOf('d')]: { raw, wait_for: gate } };
+    const flow = await own.workflow([{ type: 'parallel', plan }]);
+    const dataset = await own.dataset(names);
+    const { body } = await own.submit(flow, dataset);
+    const units = () => own.unitsInWords(dataset, flow.steps[0]!);
+    await until('the first units', async () => (await units()).filter((unit) => unit.startsWith('done')).length === 2);
+    await before.app.close();
+    const { app } = await serve(before.database, { settings });
+    try {
+      writeFileSync(gate, '');
+      const { failure } = await until('the end', async () => {
+        const jobs = before.database.db.selectFrom('jobs').select(['status', 'failure']).where('id', '=', body.id);
+        const job = await jobs.executeTakeFirstOrThrow();
+        return job.status === 'submitted' ? undefined : job;
+      });
+      expect(failure).toMatchObject({ kind: 'output', message: expect.stringMatching(TOO_MUCH) as string });
+    } finally {
+      await app.close();
+    }
   });
 });
 

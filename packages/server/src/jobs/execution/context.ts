@@ -13,6 +13,8 @@ export interface Limits {
   units: number;
   /** Bytes of the output of one unit. */
   output: number;
+  /** Bytes of the outputs of all units of a task: they are in memory until it is over. */
+  taskOutput: number;
 }
 
 export interface JobContext {

@@ -24,6 +24,8 @@ export interface PhaseResult {
   failed: Map<number, UnitFailure>;
   /** Of units that said something, by number. */
   outputs: Map<number, TaskOutput>;
+  /** Why none of them is kept, if they are too much together. */
+  tooMuchOutput: string | null;
   /** What an init phase gave to do. */
   items: ParallelItem[];
   executorError: string | null;
@@ -96,7 +98,24 @@ function clusterPlace({ job }: JobContext, { layout, name, taskFolder }: Phase):
 
 const STOPPED = { cause: 'stopped' as const, message: 'The job was stopped before this began.' };
 
-const emptyResult = (): PhaseResult => ({ failed: new Map(), outputs: new Map(), items: [], executorError: null });
+const emptyResult = (): PhaseResult => ({
+  failed: new Map(),
+  outputs: new Map(),
+  tooMuchOutput: null,
+  items: [],
+  executorError: null,
+});
+
+/** What units say stays in memory until the task is over. It all counts, in whatever order and however often it is read. */
+function outputKeeper(result: PhaseResult, most: number) {
+  let bytes = 0;
+  return ({ end, output: text }: UnitEnd, output: TaskOutput): void => {
+    bytes += Buffer.byteLength(text ?? '');
+    if (bytes <= most) return void result.outputs.set(end, output);
+    result.outputs.clear();
+    result.tooMuchOutput = `The output files of its units have ${bytes} bytes together, and at most ${most} are read. Write less, or have SERVICE_MAX_TASK_OUTPUT_SIZE raised.`;
+  };
+}
 
 /** All units of a phase that never began. */
 async function failAll(context: JobContext, phase: Phase, failure: Omit<UnitFailure, 'number' | 'end'>) {
@@ -118,6 +137,7 @@ async function runUnits(context: JobContext, phase: Phase): Promise<PhaseResult>
   const { job, runner, stop, log } = context;
   const { runId, isInit, deferred, ended } = phase;
   const result = emptyResult();
+  const keepOutput = outputKeeper(result, context.limits.taskOutput);
   const done = new Set<number>();
   const trouble = new AbortController();
   // a job that was ended by hand still has its processes ended
@@ -140,7 +160,7 @@ async function runUnits(context: JobContext, phase: Phase): Promise<PhaseResult>
     done.add(end.end);
     if (failure) result.failed.set(end.end, failure);
     else if (output && 'items' in output) result.items = output.items;
-    else if (output && !isSilent(output)) result.outputs.set(end.end, output);
+    else if (output && !isSilent(output)) keepOutput(end, output);
     if (!ended.has(end.end)) updates.add(end.end, { ...updateAtEnd(end, failure), status: statusOf(failure) });
   }
 

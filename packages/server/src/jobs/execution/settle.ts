@@ -24,7 +24,7 @@ import type { TaskResult } from './phases.ts';
 
 const SILENT: TaskOutput = { image_list_updates: [], image_list_removals: [] };
 
-/** What the units said does not fit together. It rolls the transaction back, so that nothing of it is kept. */
+/** What the units said does not fit together, or is too much. It rolls the transaction back, so that nothing of it is kept. */
 class OutputProblem extends ServiceError {
   readonly kind = 'output-problem';
   readonly runId: number;
@@ -105,6 +105,7 @@ interface Settling {
 async function merge({ job }: JobContext, trx: store.Trx, settling: Settling): Promise<number> {
   const { zarr_dir } = job.snapshot;
   const { runId, task, result } = settling;
+  if (result.tooMuchOutput !== null) throw new OutputProblem(runId, result.tooMuchOutput);
   const merged = mergeOutputs({ outputs: outputsOf(result), silentUrls: result.silentUrls });
   if ('problem' in merged) throw new OutputProblem(runId, merged.problem);
   if (merged.updates.length === 0 && merged.removals.length === 0) return 0;

@@ -44,7 +44,8 @@ async function takeEnd({ results, runsAgain, retry }: RecordTaker, pack: Pack, n
   const end = { ...(await results.keepUnit(record)), node, scheduler_job_id: pack.schedulerJob };
   if (end.stopped || end.lost) {
     // why it was stopped, only the scheduler knows
-    pack.held.push(end);
+    // what it made does not count any more, and the pack may go on for long
+    pack.held.push({ ...end, output: null });
     return [];
   }
   if (end.out_of_memory && retry(pack, number)) return [];

@@ -17,8 +17,8 @@ import type { Results } from './results.ts';
 import { type Pack, type PackJournal, packPrefix, type Round, roundOf } from './rounds.ts';
 
 const MOST_ROUNDS = 20;
-/** Characters of an output with which nothing waits for more. */
-const LONG_OUTPUT = 1_000_000;
+/** Characters of outputs and logs with which nothing waits for more. */
+const LONG_TEXT = 1_000_000;
 
 interface ProgressParts {
   batch: Batch;
@@ -63,6 +63,7 @@ export function openProgress({ batch, ledger, results, following }: ProgressPart
   let again: AgainEntry[] = [];
   /** What the job has not heard yet. */
   let untold: JournalRecord[] = [];
+  let untoldText = 0;
   let complained = false;
   let strange = 0;
 
@@ -91,10 +92,17 @@ export function openProgress({ batch, ledger, results, following }: ProgressPart
     addAgain(entries);
   }
 
+  function tell(records: JournalRecord[]): void {
+    for (const record of records) {
+      if ('end' in record) untoldText += (record.output?.length ?? 0) + record.tail.length;
+      untold.push(record);
+    }
+  }
+
   function settlePack(pack: Pack, ends: UnitEnd[]): void {
     for (const end of ends) pack.ended.add(end.end);
     pack.settled = true;
-    untold.push(...ends);
+    tell(ends);
   }
 
   /** More of what a unit lacked, where its task asks for that and there is more to be had. */
@@ -186,7 +194,7 @@ export function openProgress({ batch, ledger, results, following }: ProgressPart
     tellStrange();
     if (untold.length === 0) return;
     const records = untold;
-    untold = [];
+    [untold, untoldText] = [[], 0];
     await following.onRecords(records);
   }
 
@@ -199,9 +207,9 @@ export function openProgress({ batch, ledger, results, following }: ProgressPart
       const { pack, journal } = known;
       const records = newRecords(journal, piece);
       for (const record of records) {
-        untold.push(...(await takeRecord(taker, pack, journal, record)));
-        // outputs may be large, and who reads them keeps little of them
-        if (untold.some((one) => 'end' in one && (one.output?.length ?? 0) > LONG_OUTPUT)) await report();
+        tell(await takeRecord(taker, pack, journal, record));
+        // they may be long, and who hears of them keeps little
+        if (untoldText > LONG_TEXT) await report();
       }
       if (journal.intake.problem() !== undefined) giveUpJournal(journal);
       return records.length > 0;

@@ -46,39 +46,40 @@ describe('a pack is read', () => {
   });
 });
 
-describe('a pack on two nodes', () => {
-  /** As it is read from a journal. */
-  function told(record: object): WorkerRecord {
-    const read = recordIn(JSON.stringify(record));
-    if (!read) throw new Error('No worker writes this.');
-    return read;
-  }
-  const workerOn = (host: string) => told({ worker: 1, started: '1', boot: 'b', time: 1, host });
-  const startOf = (start: number) => told({ start, time: 2 });
-  const endOf = (end: number) =>
-    told({
-      end,
-      time: 3,
-      exit_code: 0,
-      signal: null,
-      cpu_seconds: 0,
-      peak_memory_bytes: null,
-      out_of_memory: false,
-      num_warnings: 0,
-      log_bytes: 0,
-      output: null,
-      output_bytes: 0,
-      problem: null,
-      stopped: false,
-      lost: false,
-      tail: '',
-    });
-  const taker = {
-    results: { keepUnit: async (end: ToldEnd) => end } as never,
-    runsAgain: () => false,
-    retry: () => false,
-  };
+/** As it is read from a journal. */
+function told(record: object): WorkerRecord {
+  const read = recordIn(JSON.stringify(record));
+  if (!read) throw new Error('No worker writes this.');
+  return read;
+}
+const workerOn = (host: string) => told({ worker: 1, started: '1', boot: 'b', time: 1, host });
+const startOf = (start: number) => told({ start, time: 2 });
+const endOf = (end: number, more: Partial<ToldEnd> = {}) =>
+  told({
+    end,
+    time: 3,
+    exit_code: 0,
+    signal: null,
+    cpu_seconds: 0,
+    peak_memory_bytes: null,
+    out_of_memory: false,
+    num_warnings: 0,
+    log_bytes: 0,
+    output: null,
+    output_bytes: 0,
+    problem: null,
+    stopped: false,
+    lost: false,
+    tail: '',
+    ...more,
+  });
+const taker = {
+  results: { keepUnit: async (end: ToldEnd) => end } as never,
+  runsAgain: () => false,
+  retry: () => false,
+};
 
+describe('a pack on two nodes', () => {
   it('names for every unit the node of the worker that ran it, in whatever order they are heard', async () => {
     const both = pack({}, 2);
     const [one, other] = both.journals;
@@ -103,4 +104,14 @@ describe('a pack on two nodes', () => {
       [1, 'other'],
     ]);
   });
+});
+
+it('of a unit whose end waits for what the scheduler says, the output is not kept in memory', async () => {
+  const one = pack();
+  const [journal] = one.journals;
+  const output = '{"image_list_updates": []}';
+  await takeRecord(taker, one, journal!, startOf(0));
+  const stopped = endOf(0, { stopped: true, signal: 15, output, output_bytes: output.length });
+  expect(await takeRecord(taker, one, journal!, stopped)).toEqual([]);
+  expect(one.held).toMatchObject([{ end: 0, stopped: true, output: null, output_bytes: output.length }]);
 });
