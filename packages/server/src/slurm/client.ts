@@ -8,7 +8,9 @@
  * | files of jobs    | are read, many with one `cat`                 | are read by a shell        |
  * | folders for jobs | are read where the service wrote them         | are sent as one stream     |
  */
+import { isSlurmAway } from '../engine/slurm/refusals.ts';
 import { capture, type Commands, type SshHost } from '../hosts/index.ts';
+import type { Asked } from './away.ts';
 import { catReader, type FileReader, shellReader } from './file-reader.ts';
 import type { SlurmQueue } from './queue.ts';
 
@@ -59,8 +61,12 @@ export const sshClient = ({ queue, host }: SshParts): SlurmClient => ({
 
 const LONGEST_SCANCEL_MS = 120_000;
 
-/** Asks Slurm to end jobs, without waiting for that. */
-export async function cancel({ commands }: Pick<SlurmClient, 'commands'>, ids: readonly number[]): Promise<void> {
-  if (ids.length === 0) return;
-  await capture(commands, ['scancel', ...ids.map(String)], { timeoutMs: LONGEST_SCANCEL_MS });
+/** Asks Slurm to end jobs, without waiting for that. Of those that it doesn't know any more it complains; that is an answer. */
+export async function cancel(
+  { commands }: Pick<SlurmClient, 'commands'>,
+  ids: readonly number[],
+): Promise<Asked<undefined>> {
+  if (ids.length === 0) return { answer: undefined };
+  const { stderr } = await capture(commands, ['scancel', ...ids.map(String)], { timeoutMs: LONGEST_SCANCEL_MS });
+  return isSlurmAway(stderr) ? { silence: stderr.trim() } : { answer: undefined };
 }

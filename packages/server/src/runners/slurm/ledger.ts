@@ -40,6 +40,8 @@ export type LedgerEntry =
   /** A pack is over, and not all of its units ended by themselves; with what its scheduler job complained about. */
   | { settled: string; ends: UnitEnd[]; complaint?: string }
   | { again: AgainEntry[] }
+  /** The scheduler did not take all of a round: what it took is cancelled, and nothing of it is submitted any more. */
+  | { refused: { round: number; words: string } }
   | { done: true };
 
 const FILE = 'ledger.jsonl';

@@ -39,6 +39,8 @@ export interface Progress {
   giveUpJournal(file: string): void;
   /** These packs are over; `kind` is how the scheduler says that each ended. */
   settle(over: readonly PackEnd[], now: number): Promise<void>;
+  /** Nothing more of a round is to be submitted; what was is to be cancelled before it is given up. */
+  refuse(round: Round, words: string): void;
   /** All units of a round that could not be submitted have failed. */
   giveUp(round: Round, words: string, now: number): void;
   /** The next round, where units are to run again; to be written and then begun. */
@@ -51,6 +53,11 @@ export interface Progress {
 interface PackEnd extends Pick<EndedPack, 'kind' | 'errors'> {
   pack: Pack;
 }
+
+const isNumber =
+  (number: number) =>
+  ({ plan }: Round) =>
+    plan.number === number;
 
 const keyOf = (round: number, number: number) => `${round}:${number}`;
 
@@ -184,6 +191,7 @@ export function openProgress({ batch, ledger, results, following }: ProgressPart
   for (const entry of ledger.entries) {
     if ('round' in entry) addRound(entry.round);
     else if ('again' in entry) addAgain(entry.again);
+    else if ('refused' in entry) rounds.find(isNumber(entry.refused.round))!.refusal = entry.refused.words;
     else if ('settled' in entry) {
       settlePack(packNamed.get(entry.settled)!, entry.ends);
       complain(entry.complaint ?? null);
@@ -235,6 +243,10 @@ export function openProgress({ batch, ledger, results, following }: ProgressPart
         complain(complaint);
       }
     },
+    refuse(round, words) {
+      ledger.add({ refused: { round: round.plan.number, words } });
+      round.refusal = words;
+    },
     giveUp(round, words, now) {
       const given = round.packs
         .filter((pack) => !pack.settled)
@@ -247,7 +259,7 @@ export function openProgress({ batch, ledger, results, following }: ProgressPart
       const [first] = again;
       if (!first || stopped()) return undefined;
       const alike = again.filter((entry) => entry.why === first.why && entry.round === first.round);
-      const { plan } = rounds.find((round) => round.plan.number === first.round)!;
+      const { plan } = rounds.find(isNumber(first.round))!;
       const units = alike.map((entry) => entry.number).sort((one, other) => one - other);
       const common = { ...plan, number: rounds.length, units };
       if (first.why === 'unstarted') return common;

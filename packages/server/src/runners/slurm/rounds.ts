@@ -70,6 +70,8 @@ export interface PackJournal {
 export interface Round {
   plan: RoundPlan;
   packs: Pack[];
+  /** Why the scheduler did not take all of it, where that is so. */
+  refusal: string | undefined;
   /** On this machine. */
   folder: string;
 }
@@ -89,7 +91,7 @@ const unitsOf = (plan: RoundPlan, total: number): number[] =>
   plan.units ?? Array.from({ length: total }, (_, number) => number);
 
 export function roundOf(plan: RoundPlan, { folder, total, largestOutput }: Batch): Round {
-  const round: Round = { plan, packs: [], folder: join(folder, `round-${plan.number}`) };
+  const round: Round = { plan, packs: [], refusal: undefined, folder: join(folder, `round-${plan.number}`) };
   const newIntake = (units: number[]) => {
     const members = new Set(units);
     return createIntake({ has: (number) => members.has(number), largestOutput });

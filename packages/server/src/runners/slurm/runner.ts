@@ -126,7 +126,9 @@ async function run(cluster: Cluster, batch: Batch, following: Following): Promis
 /** Cancels what a batch may still have on the cluster, without waiting for it. */
 async function endBatch(cluster: Cluster, folder: string): Promise<void> {
   const ledger = openLedger(folder);
-  if (ledger.entries.some((entry) => 'done' in entry)) return;
+  // of a round that was refused, the scheduler may have more than it said
+  const isRefused = ledger.entries.some((entry) => 'refused' in entry);
+  if (!isRefused && ledger.entries.some((entry) => 'done' in entry)) return;
   const arrays = openJobArrays(ledger);
   const ids = arrays.ids();
   for (const { token } of arrays.all().filter(({ id }) => id === undefined)) {

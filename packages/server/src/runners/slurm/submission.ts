@@ -60,6 +60,12 @@ export function createSubmitter(parts: SubmitterParts): Submitter {
     onSilence: (why, isFirst) => isFirst && say?.(`The cluster does not answer (${why}); this is tried again`),
   };
 
+  /** What the scheduler has of these rounds; a pack may run in another job than the one that was submitted last. */
+  const idsOf = (rounds: Round[]): number[] => {
+    const others = rounds.flatMap(({ packs }) => packs.flatMap((pack) => (pack.settled ? [] : (pack.arrayJob ?? []))));
+    return [...new Set([...rounds.flatMap((round) => arrays.ids(arrays.of(round))), ...others])];
+  };
+
   async function makeFolders(): Promise<void> {
     const command = ['mkdir', '-p', '--', there.taskFolder, there.outputs] as const;
     const make = () => capture(cluster.commands, command, { timeoutMs: LONGEST_COMMAND_MS });
@@ -126,21 +132,27 @@ export function createSubmitter(parts: SubmitterParts): Submitter {
     await following.onSubmitted?.(arrays.ids());
   }
 
+  /** Nobody watches a round that is given up: the scheduler has to hear first that what it took is to end. */
+  async function giveUp(round: Round, words: string): Promise<void> {
+    await untilAnswered(() => cancel(cluster, idsOf([round])), asking);
+    progress.giveUp(round, words, Date.now() / SECOND);
+  }
+
   /** Submits a round, or finds it submitted. A refusal of the scheduler fails the units, not the service. */
   async function submit(round: Round): Promise<void> {
     try {
-      await submitArrays(round);
+      if (round.refusal === undefined) return await submitArrays(round);
     } catch (error) {
       if (!(error instanceof SubmissionRefused)) throw error;
-      await cancel(cluster, arrays.ids(arrays.of(round))).catch(unlessAway);
-      progress.giveUp(round, error.message, Date.now() / SECOND);
+      progress.refuse(round, error.message);
     }
+    await giveUp(round, round.refusal!);
   }
 
   async function goOn(): Promise<void> {
     const submitted = progress.rounds.filter((round) => arrays.of(round).length > 0);
     await whileAway(() => journals.readAll(submitted.flatMap((round) => round.packs)), asking);
-    for (const round of progress.rounds) await submit(round);
+    for (const round of progress.rounds) if (round.packs.some((pack) => !pack.settled)) await submit(round);
   }
 
   /** Stopped before everything was submitted: what the scheduler has is cancelled, the rest never begins. */
@@ -184,8 +196,7 @@ export function createSubmitter(parts: SubmitterParts): Submitter {
       }),
     beginRound: (plan) => unlessStopped(() => writeAndSubmit(plan)),
     async cancelAll() {
-      const others = progress.open().flatMap((pack) => pack.arrayJob ?? []);
-      await cancel(cluster, [...new Set([...arrays.ids(), ...others])]).catch(unlessAway);
+      await cancel(cluster, idsOf(progress.rounds)).catch(unlessAway);
     },
   };
 }
