@@ -20,7 +20,7 @@ const asking = new AsyncLocalStorage<number>();
 export const forPerson = <T>(person: number, work: () => T): T => asking.run(person, work);
 
 /** All connections were busy for too long. */
-export class NoConnection extends ServiceError {
+class NoConnection extends ServiceError {
   readonly kind = 'no-connection';
 
   constructor() {
