@@ -26,7 +26,7 @@ export async function viewerPaths(
   return [...user.project_dirs, ...own, ...(projects ? await zarrDirsOf(db, user.id) : [])];
 }
 
-/** The same folders, each with the one that an administrator named above it. */
+/** The same folders, each with the one that an administrator named above it, where that is known. */
 export async function viewerFolders(db: Database, user: User, settings: ViewerSettings): Promise<ReadableFolder[]> {
   if (settings.SERVICE_VIEWER_AUTHORIZATION_SCHEME === 'none') return [];
   const named = await viewerPaths(db, user, settings, { projects: false });

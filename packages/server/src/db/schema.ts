@@ -193,6 +193,8 @@ interface DatasetsTable {
   is_starred: Generated<boolean>;
   timestamp_created: Timestamp;
   zarr_dir: string;
+  /** The project folder above it, of whoever made it; null where nobody knows. */
+  project_dir: string | null;
   /** Kept by triggers. */
   num_images: Generated<number>;
   /** Where the next image goes; taking positions locks the dataset. */

@@ -6,8 +6,8 @@
  *     await folders.holding('/mnt/storage/plates/a');  // '/mnt/storage/plates', where /srv/plates is a link to it
  *
  * An administrator may name a folder that is a link, or lies below one. People make links too, inside their folders, and a
- * dataset may then lie in such a link. So each folder comes with the `root` that an administrator named: a link below it
- * does not make more readable than the root holds.
+ * dataset may then lie in such a link, or be replaced by one. So each folder comes with the `root` that an administrator named:
+ * a link below it does not make more readable than the root holds. Where no root is known, no link is followed.
  */
 import { realpath } from 'node:fs/promises';
 
@@ -15,8 +15,8 @@ import { covers } from '@service/contract';
 
 export interface ReadableFolder {
   path: string;
-  /** The folder itself, or one above it. */
-  root: string;
+  /** The folder itself, or one above it; null where nobody knows. */
+  root: string | null;
 }
 
 export interface Folders {
@@ -29,6 +29,7 @@ export interface Folders {
 }
 
 async function realFolder({ path, root }: ReadableFolder): Promise<string | undefined> {
+  if (root === null) return undefined;
   try {
     const [real, realRoot] = await Promise.all([realpath(path), realpath(root)]);
     return covers(realRoot, real) ? real : undefined;

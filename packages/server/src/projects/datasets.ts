@@ -29,6 +29,10 @@ function folderBelow(base: string, subfolder: string): string {
   return base.startsWith('s3://') ? withoutSlashesAtEnd(joined) : normalisePath(joined);
 }
 
+/** The nearest of somebody's project folders that a path lies in. */
+const nearestFolder = (dirs: readonly string[], path: string): string | undefined =>
+  dirs.filter((dir) => covers(dir, path)).toSorted((one, other) => other.length - one.length)[0];
+
 export async function openDataset(
   db: Executor,
   user: User,
@@ -61,8 +65,10 @@ export async function createDataset(
   }
   const id = await store.nextDatasetId(db);
   const byDefault = `${FOLDER}/${project.id}_${folderPart(project.name)}/${id}_${folderPart(body.name)}`;
-  const zarr_dir = folderBelow(body.project_dir ?? user.project_dirs[0]!, body.zarr_subfolder ?? byDefault);
-  await store.insertDataset(db, { id, name: body.name, project_id: project.id, zarr_dir });
+  const base = body.project_dir ?? user.project_dirs[0]!;
+  const zarr_dir = folderBelow(base, body.zarr_subfolder ?? byDefault);
+  const project_dir = nearestFolder(user.project_dirs, zarr_dir) ?? base;
+  await store.insertDataset(db, { id, name: body.name, project_id: project.id, zarr_dir, project_dir });
   return (await store.findDataset(db, project, id))!;
 }
 
@@ -73,11 +79,13 @@ export async function importDataset(
   { rest: body, texts, more }: Packed<ImportRest>,
 ): Promise<Dataset> {
   const { project } = await openProject(db, user, projectId, 'rw');
-  if (!user.project_dirs.some((dir) => covers(dir, body.zarr_dir))) {
-    throw refuse(422, `${body.zarr_dir} is not inside one of your project folders: ${user.project_dirs.join(', ')}.`);
+  const { name, zarr_dir } = body;
+  const project_dir = nearestFolder(user.project_dirs, zarr_dir);
+  if (project_dir === undefined) {
+    throw refuse(422, `${zarr_dir} is not inside one of your project folders: ${user.project_dirs.join(', ')}.`);
   }
   return db.transaction().execute(async (trx) => {
-    const id = await store.insertDataset(trx, { name: body.name, project_id: project.id, zarr_dir: body.zarr_dir });
+    const id = await store.insertDataset(trx, { name, project_id: project.id, zarr_dir, project_dir });
     await insertRows(trx, id, rowsOf(body, texts, more));
     return (await store.findDataset(trx, project, id))!;
   });

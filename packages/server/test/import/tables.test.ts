@@ -197,6 +197,39 @@ describe('ids', () => {
   });
 });
 
+describe('datasets', () => {
+  it('are kept with the nearest folder of those who are in their project, if there is one', async () => {
+    const from = await existing();
+    const person = (id: number, ...project_dirs: string[]) => from.add('user_oauth', { id, project_dirs });
+    await from.query(`update user_oauth set project_dirs = '{/srv,NULL,/srv/owner/}' where id = 2`);
+    await person(7, '/srv/guest');
+    await person(8, '/srv/invited');
+    await person(9, '/');
+    const link = (user_id: number, is_verified: boolean, project_id = 1) =>
+      from.add('linkuserprojectv2', { project_id, user_id, is_owner: false, is_verified, permissions: 'r' });
+    await link(7, true);
+    await link(8, false);
+    await from.add('projectv2', { id: 7, name: 'without an owner' });
+    await link(7, true, 7);
+    const dataset = (id: number, zarr_dir: string, project_id = 1) =>
+      from.add('datasetv2', { id, name: 'd', images: [], zarr_dir, project_id });
+    await dataset(11, '/srv/owner/a');
+    await dataset(12, '/srv/guest');
+    await dataset(13, '/srv/guest2/a');
+    await dataset(14, '/srv/invited/a');
+    await dataset(15, '/elsewhere');
+    await dataset(16, '/srv/projects/a', 7);
+    await dataset(17, '/srv/guest/a', 7);
+    const { rows } = await imported(from, { orphansTo: 'admin@example.org' });
+    expect(await rows('select id, project_dir from datasets where id > 10 order by id')).toEqual(
+      ['/srv/owner/', '/srv/guest', '/srv', '/srv', null, '/srv/projects', '/srv/guest'].map((project_dir, place) => ({
+        id: 11 + place,
+        project_dir,
+      })),
+    );
+  });
+});
+
 describe('a trial', () => {
   it('leaves tables without a row and ids as they were, and finds the same', async () => {
     const from = await existing();

@@ -267,26 +267,16 @@ export async function zarrDirsOf(db: Executor, userId: number): Promise<string[]
   return rows.map((row) => row.zarr_dir);
 }
 
-/**
- * The same folders, each with the nearest project folder above it among those of the people of its project: administrators
- * name project folders. A folder that lies in none of them stands for itself.
- */
-export async function zarrDirsWithRoots(db: Executor, userId: number): Promise<{ path: string; root: string }[]> {
-  const { rows } = await sql<{ path: string; root: string }>`
-    select distinct dataset.zarr_dir as path, coalesce(nearest.dir, dataset.zarr_dir) as root
-    from project_links link
-    join datasets dataset on dataset.project_id = link.project_id
-    left join lateral (
-      select dir from project_links member
-      join users person on person.id = member.user_id
-      cross join unnest(person.project_dirs) as dir
-      where member.project_id = link.project_id and member.is_verified
-        and starts_with(dataset.zarr_dir || '/', rtrim(dir, '/') || '/')
-      order by length(dir) desc limit 1
-    ) nearest on true
-    where link.user_id = ${userId} and link.is_verified`.execute(db);
-  return rows;
-}
+/** The same folders, each with the project folder that it was made in, where that is known. */
+export const zarrDirsWithRoots = (db: Executor, userId: number): Promise<{ path: string; root: string | null }[]> =>
+  db
+    .selectFrom('project_links as link')
+    .innerJoin('datasets', 'datasets.project_id', 'link.project_id')
+    .select(['datasets.zarr_dir as path', 'datasets.project_dir as root'])
+    .distinct()
+    .where('link.user_id', '=', userId)
+    .where('link.is_verified', '=', true)
+    .execute();
 
 interface TimeBounds {
   start_timestamp_min?: string | undefined;

@@ -18,6 +18,7 @@ import * as endsOfJobs from './0014-ends-of-jobs.ts';
 import * as shellLines from './0015-shell-lines.ts';
 import * as broughtFacets from './0016-brought-facets.ts';
 import * as chosenTasks from './0017-chosen-tasks.ts';
+import * as rootsOfDatasets from './0018-roots-of-datasets.ts';
 
 export const migrations: Record<string, Migration> = {
   '0001-accounts': accounts,
@@ -37,4 +38,5 @@ export const migrations: Record<string, Migration> = {
   '0015-shell-lines': shellLines,
   '0016-brought-facets': broughtFacets,
   '0017-chosen-tasks': chosenTasks,
+  '0018-roots-of-datasets': rootsOfDatasets,
 };

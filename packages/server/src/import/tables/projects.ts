@@ -68,11 +68,23 @@ export function projectGuests(plan: Plan): Mapping {
   };
 }
 
+/** Of those who are in the project, the nearest folder above the dataset. */
+const nearestFolder = (plan: Plan) => `(
+  select dir from (
+    select ${ownerIn('p', plan)} as user_id
+    union select l.user_id from ${plan.rows('linkuserprojectv2')} l where l.project_id = d.project_id and l.is_verified
+  ) member join ${plan.rows('user_oauth')} u on u.id = member.user_id cross join unnest(u.project_dirs) as dir
+  where starts_with(d.zarr_dir || '/', rtrim(dir, '/') || '/')
+  order by length(dir) desc limit 1)`;
+
 export const datasets = (plan: Plan): Mapping => ({
   table: 'datasets',
   source: 'datasetv2',
-  columns: asTheyAre('d', ['id', 'name', 'project_id', 'is_starred', 'timestamp_created', 'zarr_dir']),
-  from: `${plan.rows('datasetv2')} d`,
+  columns: {
+    ...asTheyAre('d', ['id', 'name', 'project_id', 'is_starred', 'timestamp_created', 'zarr_dir']),
+    project_dir: nearestFolder(plan),
+  },
+  from: `${plan.rows('datasetv2')} d left join ${ownedProjects(plan)} p on p.id = d.project_id`,
   findings: [],
 });
 

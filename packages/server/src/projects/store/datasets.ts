@@ -115,7 +115,7 @@ export async function nextDatasetId(db: Executor): Promise<number> {
 
 export async function insertDataset(
   db: Executor,
-  dataset: { id?: number; name: string; project_id: number; zarr_dir: string },
+  dataset: { id?: number; name: string; project_id: number; zarr_dir: string; project_dir: string },
 ): Promise<number> {
   const row = await db.insertInto('datasets').values(dataset).returning('id').executeTakeFirstOrThrow();
   return row.id;
