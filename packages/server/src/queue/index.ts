@@ -14,7 +14,7 @@ import { guarded } from '../guard.ts';
 import type { Logger } from '../logging/index.ts';
 import * as store from './store.ts';
 
-export { addWork, type Lease } from './store.ts';
+export { addWork, fenced, type Lease, LeaseLost } from './store.ts';
 import type { Lease } from './store.ts';
 
 const LEASE_SECONDS = 30;
@@ -27,7 +27,7 @@ export interface WorkContext {
   attempt: number;
   /** A process that an earlier attempt left behind, if it told of one. */
   leftOver: { pid: number; started: string } | null;
-  /** Tells which process works for it now, so that the next attempt can end it. */
+  /** Tells which process works for it now, so that the next attempt can end it; fails when the lease is lost. */
   remember(process: { pid: number; started: string } | null): Promise<void>;
   /** True when no further attempt will follow a failure. */
   last: boolean;
@@ -91,7 +91,7 @@ export function startQueue(options: QueueOptions): Queue {
       const outcome = await handlers[item.kind]!(item.subject_id, {
         attempt: item.attempts,
         leftOver: item.process,
-        remember: (handle) => store.rememberProcess(db, item.id, handle),
+        remember: (handle) => store.rememberProcess(db, lease, handle),
         last,
         lease,
         signal,
@@ -136,7 +136,7 @@ export function startQueue(options: QueueOptions): Queue {
   async function renew(): Promise<void> {
     const ids = [...running.keys()];
     const held = await store.renewLeases(db, worker, ids, LEASE_SECONDS);
-    for (const id of ids) if (!held.has(id)) running.get(id)?.control.abort();
+    for (const id of ids) if (!held.has(id)) running.get(id)?.control.abort(new store.LeaseLost(id));
   }
 
   const notRenewed = (error: Error) => log.error('Leases of background work could not be renewed', error);
@@ -154,7 +154,7 @@ export function startQueue(options: QueueOptions): Queue {
       nudge();
       clearInterval(renewing);
       await looping;
-      for (const { control } of running.values()) control.abort();
+      for (const { control } of running.values()) control.abort(new Error('The service is stopping.'));
       if (waitsOnStop) await Promise.all([...running.values()].map(({ done }) => done));
     },
   };

@@ -1,6 +1,8 @@
 /** The SQL of background work. */
 import { sql, type Transaction } from 'kysely';
 
+import { ServiceError } from '@service/contract/errors';
+
 import type { Database, Tables } from '../db/index.ts';
 
 type Executor = Database | Transaction<Tables>;
@@ -27,6 +29,31 @@ export interface Lease {
   id: number;
   holder: string;
 }
+
+/** The work belongs to another process now. */
+export class LeaseLost extends ServiceError {
+  readonly kind = 'lease-lost';
+  readonly workId: number;
+
+  constructor(workId: number) {
+    super('Another process does this now.');
+    this.workId = workId;
+  }
+}
+
+/** Nobody can take the work until the transaction ends; fails when somebody has taken it. */
+async function holdLease(trx: Transaction<Tables>, { id, holder }: Lease): Promise<void> {
+  const { rows } = await sql`
+    select from background_work where id = ${id} and leased_by = ${holder} for share`.execute(trx);
+  if (rows.length === 0) throw new LeaseLost(id);
+}
+
+/** A transaction that only takes effect while the work is ours. */
+export const fenced = <T>(db: Database, lease: Lease, work: (trx: Transaction<Tables>) => Promise<T>): Promise<T> =>
+  db.transaction().execute(async (trx) => {
+    await holdLease(trx, lease);
+    return work(trx);
+  });
 
 /** Takes the oldest work that nobody holds; `mine` is what this process does already, though its lease ran out. */
 export async function claimWork(
@@ -78,14 +105,16 @@ export async function postponeWork(db: Database, { id, holder }: Lease, seconds:
 
 export async function rememberProcess(
   db: Database,
-  id: number,
+  { id, holder }: Lease,
   process: { pid: number; started: string } | null,
 ): Promise<void> {
-  await db
+  const { numUpdatedRows } = await db
     .updateTable('background_work')
     .set({ process: process && JSON.stringify(process) })
     .where('id', '=', id)
-    .execute();
+    .where('leased_by', '=', holder)
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) throw new LeaseLost(id);
 }
 
 /** Who holds work right now. */

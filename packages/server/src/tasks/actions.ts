@@ -7,7 +7,6 @@
  */
 import { basename, dirname, join } from 'node:path';
 
-import type { Database } from '../db/index.ts';
 import { HostAway } from '../hosts/index.ts';
 import { type InstallSite, isShared } from './install-site.ts';
 import {
@@ -26,7 +25,8 @@ import { insertTasks } from './store/tasks.ts';
 const ID_FILE = 'fractal_task_group_id.txt';
 
 export interface ActivityContext {
-  db: Database;
+  /** A transaction that only takes effect while no other process has taken the activity over. */
+  write<T>(work: (trx: store.Trx) => Promise<T>): Promise<T>;
   run: ProcedureRun;
   activity: store.ActivityAtWork;
   group: store.GroupAtWork;
@@ -52,17 +52,26 @@ export function stepsOf(action: Action, group: store.GroupAtWork, resource: Inst
   return [...STEPS[action](group), ...(makes && isShared(resource) ? ['permissions'] : [])];
 }
 
+/** Removes it unless another process has taken the activity over, and may be making it anew. */
+async function removeOurs(run: ProcedureRun, folder: string): Promise<void> {
+  await run.stillOurs();
+  await run.host.remove(folder);
+}
+
 /** Moves a folder aside, which happens at once or not at all, and then removes it at leisure. */
 async function removeAside({ run, activity, startsOver }: ActivityContext, folder: string): Promise<void> {
   const aside = join(dirname(folder), `.removed-${basename(folder)}-${activity.id}`);
-  const removal = () =>
-    run.host.remove(aside).catch((error: Error) => {
+  const removal = async () => {
+    await run.stillOurs();
+    await run.host.remove(aside).catch((error: Error) => {
       if (startsOver(error)) throw error;
       run.say(`${aside} could not be removed: ${error.message}`, 'WARNING');
     });
+  };
   // an earlier attempt may have come as far as this
   await removal();
   if ((await run.host.kindOf(folder)) === undefined) return;
+  await run.stillOurs();
   await run.host.rename(folder, aside);
   await removal();
 }
@@ -70,6 +79,7 @@ async function removeAside({ run, activity, startsOver }: ActivityContext, folde
 /** After a failure: nothing half-done stays. */
 async function clear({ run, startsOver }: ActivityContext, ...folders: string[]): Promise<void> {
   for (const folder of folders) {
+    await run.stillOurs();
     await run.host.remove(folder).catch((late: Error) => {
       if (startsOver(late)) throw late;
       run.say(`${folder} could not be removed: ${late.message} Remove it by hand before you try again.`, 'WARNING');
@@ -115,24 +125,25 @@ const draftOf = (group: store.GroupAtWork) => join(dirname(group.path!), `.new-$
 
 async function makeGroupFolder({ run, group, site }: ActivityContext): Promise<void> {
   const draft = draftOf(group);
-  await run.host.remove(draft);
+  await removeOurs(run, draft);
   if (isShared(site.resource)) await makeReadableFolder(run, draft);
   else await run.host.makeFolder(draft);
   await run.host.writeText(join(draft, ID_FILE), String(group.id));
+  await run.stillOurs();
   await run.host.rename(draft, group.path!);
 }
 
 async function collect(context: ActivityContext): Promise<void> {
-  const { db, run, activity, group, site } = context;
+  const { write, run, activity, group, site } = context;
   const path = group.path!;
   if ((await run.host.kindOf(path)) !== undefined) {
     if (!(await isOurs(context))) {
       const problem = `The folder ${path} exists already and belongs to something else. Delete it, then collect again.`;
       await run.fail(problem);
-      await failCollection(db, activity, group);
+      await failCollection(context);
       throw new StepFailed(problem);
     }
-    await run.host.remove(path);
+    await removeOurs(run, path);
   }
   try {
     const upload = activity.request['upload'] as string | undefined;
@@ -145,7 +156,7 @@ async function collect(context: ActivityContext): Promise<void> {
       frozen: activity.request['use_pixi_lockfile'] !== false,
     });
     await letOthersRead(context);
-    await db.transaction().execute(async (trx) => {
+    await write(async (trx) => {
       await insertTasks(trx, group.id, built.tasks);
       await store.updateGroup(trx, group.id, { env_info: built.env_info, archive_path });
       await store.settleActivity(trx, activity.id, 'OK');
@@ -154,25 +165,27 @@ async function collect(context: ActivityContext): Promise<void> {
     if (context.startsOver(error)) throw error;
     await clear(context, draftOf(group), path);
     await removeEmptyFolders(context, path);
-    await failCollection(db, activity, group);
+    await failCollection(context);
     throw error;
   }
 }
 
+type Settling = Pick<ActivityContext, 'write' | 'activity' | 'group'>;
+
 /** A collection that failed leaves its activity and nothing else. */
-async function failCollection(db: Database, activity: store.ActivityAtWork, group: store.GroupAtWork): Promise<void> {
-  await db.transaction().execute(async (trx) => {
+async function failCollection({ write, activity, group }: Settling): Promise<void> {
+  await write(async (trx) => {
     await store.settleActivity(trx, activity.id, 'failed');
     await store.deleteGroup(trx, group.id);
   });
 }
 
 async function settle(
-  { db, group, activity }: Pick<ActivityContext, 'db' | 'group' | 'activity'>,
+  { write, group, activity }: Settling,
   status: 'OK' | 'failed',
   changes: Parameters<typeof store.updateGroup>[2],
 ): Promise<void> {
-  await db.transaction().execute(async (trx) => {
+  await write(async (trx) => {
     await store.updateGroup(trx, group.id, changes);
     await store.settleActivity(trx, activity.id, status);
   });
@@ -186,7 +199,7 @@ const isThere = ({ run }: ActivityContext, folder: string): Promise<boolean> =>
   );
 
 async function deactivate(context: ActivityContext): Promise<void> {
-  const { db, run, group, again } = context;
+  const { write, run, group, again } = context;
   const folder = environmentFolder(group);
   const there = (await run.host.kindOf(folder)) !== undefined;
   try {
@@ -194,8 +207,9 @@ async function deactivate(context: ActivityContext): Promise<void> {
       await run.step('check', async () => {
         if (!there) throw new StepFailed(`The environment ${folder} is not there.`);
         if (group.env_info === null && group.origin !== 'pixi') {
-          group.env_info = await freeze(run, group.venv_path!);
-          await store.updateGroup(db, group.id, { env_info: group.env_info });
+          const env_info = await freeze(run, group.venv_path!);
+          await write((trx) => store.updateGroup(trx, group.id, { env_info }));
+          group.env_info = env_info;
         }
         const problem = await removalProblem(run, group);
         if (problem !== undefined) throw new StepFailed(problem);
@@ -211,7 +225,7 @@ async function deactivate(context: ActivityContext): Promise<void> {
 }
 
 async function reactivate(context: ActivityContext): Promise<void> {
-  const { db, run, activity, group, site } = context;
+  const { write, run, activity, group, site } = context;
   const folder = environmentFolder(group);
   if ((await run.host.kindOf(folder)) !== undefined && activity.request['begun'] !== true) {
     const problem = `There is something at ${folder} already. Remove it and reactivate again.`;
@@ -222,8 +236,8 @@ async function reactivate(context: ActivityContext): Promise<void> {
   try {
     await run.step('folder', async () => {
       // from here on, what lies there is of this reactivation
-      await store.markBegun(db, activity.id);
-      await run.host.remove(folder);
+      await write((trx) => store.markBegun(trx, activity.id));
+      await removeOurs(run, folder);
     });
     await rebuildGroup(run, group, site);
     await letOthersRead(context);
@@ -237,13 +251,13 @@ async function reactivate(context: ActivityContext): Promise<void> {
 }
 
 async function reset(context: ActivityContext): Promise<void> {
-  const { db, run, group, activity, site } = context;
+  const { write, run, group, activity, site } = context;
   const folder = environmentFolder(group);
   try {
     await run.step('folder', () => removeAside(context, folder));
     const built = await buildGroup(run, group, site, { frozen: activity.request['use_pixi_lockfile'] === true });
     await letOthersRead(context);
-    await db.transaction().execute(async (trx) => {
+    await write(async (trx) => {
       // another Python means other folders: the tasks keep their ids and get the new commands
       await store.replaceTasks(trx, group.id, built.tasks);
       await store.updateGroup(trx, group.id, { env_info: built.env_info, active: true });
@@ -258,7 +272,7 @@ async function reset(context: ActivityContext): Promise<void> {
 }
 
 async function remove(context: ActivityContext): Promise<void> {
-  const { db, run, group, activity } = context;
+  const { write, run, group, activity } = context;
   const { path } = group;
   try {
     await run.step('remove files', async () => {
@@ -270,7 +284,7 @@ async function remove(context: ActivityContext): Promise<void> {
       await removeAside(context, path);
       await removeEmptyFolders(context, path);
     });
-    await db.transaction().execute(async (trx) => {
+    await write(async (trx) => {
       await store.settleActivity(trx, activity.id, 'OK');
       await store.deleteGroup(trx, group.id);
     });
@@ -291,9 +305,9 @@ export const ACTIONS: Record<Action, (context: ActivityContext) => Promise<void>
 };
 
 /** For what failed before anything was done: nobody could sign in, or look. */
-export async function settleAsFailed(context: Pick<ActivityContext, 'db' | 'activity' | 'group'>): Promise<void> {
-  const { db, activity, group } = context;
-  if (activity.action === 'collect') return failCollection(db, activity, group);
+export async function settleAsFailed(context: Settling): Promise<void> {
+  const { activity } = context;
+  if (activity.action === 'collect') return failCollection(context);
   const changes = { deactivate: { active: true }, reactivate: { active: false }, reset: { active: false }, delete: {} };
   await settle(context, 'failed', changes[activity.action]);
 }

@@ -11,8 +11,8 @@ import type { Profile, Resource } from '@service/contract';
 
 import { findProfileOf, findResource } from '../accounts/index.ts';
 import type { Database } from '../db/index.ts';
-import { type AccountHost, type Host, HostAway, localHost, ownName } from '../hosts/index.ts';
-import type { Handler, WorkContext } from '../queue/index.ts';
+import { type AccountHost, type Host, HostAway, localHost, ownName, type ProcessHandle } from '../hosts/index.ts';
+import { fenced, type Handler, LeaseLost, type WorkContext } from '../queue/index.ts';
 import type { RunAs } from '../run-as/index.ts';
 import { ACTIONS, type ActivityContext, settleAsFailed, stepsOf } from './actions.ts';
 import { collectorFor, keeperFor } from './collector.ts';
@@ -126,7 +126,10 @@ async function begin(
 ): Promise<void> {
   const toEnd = async () => {
     if (leftOver && (await run.host.endLeftOver(leftOver))) run.say('Ended a command that was still running');
-    if (attempt > 1 && site.slurm) await cancelEarlier(run, site.slurm);
+    if (attempt === 1 || !site.slurm) return;
+    // what runs may be that of a later attempt by now
+    await run.stillOurs();
+    await cancelEarlier(run, site.slurm);
   };
   if (!far) return toEnd();
   await run.step('connect', async () => {
@@ -144,15 +147,31 @@ async function subjectOf(db: Database, activity: store.ActivityAtWork): Promise<
   return group && resource && { activity, group, resource, profile: await findProfileOf(db, group.user_id) };
 }
 
+/** What another process takes over, this one writes nothing more about, and stops at as soon as it notices. */
+function claimOn(db: Database, { lease, remember, signal }: WorkContext) {
+  const lost = new AbortController();
+  const noticing = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
+      if (error instanceof LeaseLost) lost.abort(error);
+      throw error;
+    });
+  return {
+    write: <T>(work: (trx: store.Trx) => Promise<T>) => noticing(fenced(db, lease, work)),
+    remember: (handle: ProcessHandle | null) => noticing(remember(handle)),
+    signal: AbortSignal.any([signal, lost.signal]),
+  };
+}
+
 async function carryOut(
   parts: ActivityParts,
   activity: store.ActivityAtWork,
   work: WorkContext,
 ): Promise<'unfinished' | undefined> {
   const { db } = parts;
-  const { attempt, remember, last, signal } = work;
+  const { attempt, last } = work;
+  const { write, remember, signal } = claimOn(db, work);
   const subject = await subjectOf(db, activity);
-  if (!subject) return void (await store.settleActivity(db, activity.id, 'failed'));
+  if (!subject) return void (await write((trx) => store.settleActivity(trx, activity.id, 'failed')));
   const { group, resource } = subject;
   const far = hasFilesFarAway(subject);
   const workshop = await workshopOf(parts, subject);
@@ -163,14 +182,16 @@ async function carryOut(
     name: activity.action,
     steps: [...(far ? ['connect'] : []), ...stepsOf(activity.action, group, resource)],
     log: activity.log ?? '',
-    save: (log, steps) => store.saveProgress(db, activity.id, log, steps),
+    save: (log, steps) => write((trx) => store.saveProgress(trx, activity.id, log, steps)),
     remember,
     startsOver,
+    proveOurs: () => write(async () => undefined),
+    signal,
   });
   if (attempt > 1)
     run.say(`The service${far ? ' or its connection' : ''} was interrupted; this starts over`, 'WARNING');
-  await store.setOngoing(db, activity.id);
-  const context: Omit<ActivityContext, 'site'> = { db, run, activity, group, again: attempt > 1, startsOver };
+  await write((trx) => store.setOngoing(trx, activity.id));
+  const context: Omit<ActivityContext, 'site'> = { write, run, activity, group, again: attempt > 1, startsOver };
   try {
     if (problem !== undefined) throw new StepFailed(problem);
     const site = installSiteOf(parts, subject, workshop, signal);
@@ -187,14 +208,14 @@ async function carryOut(
       throw error;
     }
     await run.close(message);
-    await requireOutcome(context);
+    await requireOutcome(db, context);
   }
   return undefined;
 }
 
 /** What failed before anything was done is settled here; when the database does not take it, all of it is tried again. */
-async function requireOutcome(context: Omit<ActivityContext, 'site'>): Promise<void> {
-  const now = await store.findActivityAtWork(context.db, context.activity.id);
+async function requireOutcome(db: Database, context: Omit<ActivityContext, 'site'>): Promise<void> {
+  const now = await store.findActivityAtWork(db, context.activity.id);
   if (now && !isSettled(now)) await settleAsFailed(context);
 }
 
@@ -203,7 +224,12 @@ export function activityHandler(parts: ActivityParts): Handler {
   return async (activityId, context) => {
     const activity = await store.findActivityAtWork(parts.db, activityId);
     if (!activity) return;
-    if (!isSettled(activity) && (await carryOut(parts, activity, context)) === 'unfinished') return 'unfinished';
+    try {
+      if (!isSettled(activity) && (await carryOut(parts, activity, context)) === 'unfinished') return 'unfinished';
+    } catch (error) {
+      if (error instanceof LeaseLost) return 'unfinished';
+      throw error;
+    }
     const upload = activity.request['upload'] as string | undefined;
     if (upload !== undefined) await rm(dirname(upload), { recursive: true, force: true });
   };

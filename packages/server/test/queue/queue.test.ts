@@ -8,7 +8,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Logger } from '../../src/logging/index.ts';
 import {
   addWork,
+  fenced,
   type Handler,
+  LeaseLost,
   MOST_ATTEMPTS,
   type Queue,
   startQueue,
@@ -227,6 +229,47 @@ describe('a queue', () => {
     queue.wake();
     await sleep(50);
     expect([done, (await left()).length]).toEqual([[], 1]);
+  });
+});
+
+describe('work that another process has taken', () => {
+  const PROCESS = { pid: 12_345, started: '678' };
+  const take = () => database.pool.query(`update background_work set leased_by = 'another:1#y'`);
+
+  it('takes nothing more from the first one: neither what it writes, nor its process, nor its end', async () => {
+    await addWork(database.db, 'test', 1);
+    const refused: unknown[] = [];
+    let ended = false;
+    start(async (_, { lease, remember }) => {
+      const write = () => fenced(database.db, lease, (trx) => addWork(trx, 'of test', 1));
+      await write();
+      await database.pool.query(`delete from background_work where kind = 'of test'`);
+      await take();
+      refused.push(
+        await write().catch((error: unknown) => error),
+        await remember(PROCESS).catch((error: unknown) => error),
+      );
+      ended = true;
+    });
+    await until(() => ended);
+    expect(refused).toEqual([expect.any(LeaseLost), expect.any(LeaseLost)]);
+    expect(await left()).toMatchObject([{ kind: 'test', leased_by: 'another:1#y', process: null }]);
+  });
+
+  it('is not taken while the first one writes', async () => {
+    await addWork(database.db, 'test', 1);
+    const order: string[] = [];
+    let taken: Promise<unknown> | undefined;
+    start(async (_, { lease }) => {
+      await fenced(database.db, lease, async () => {
+        taken = take().then(() => order.push('taken'));
+        await sleep(100);
+        order.push('written');
+      });
+      await taken;
+    });
+    await until(() => order.length === 2);
+    expect(order).toEqual(['written', 'taken']);
   });
 });
 

@@ -1,6 +1,7 @@
 /** What was done with task groups, made by SQL. */
 import type { ActivityAction, ActivityStatus } from '@service/contract';
 
+import type { Lease } from '../../src/queue/index.ts';
 import type { TestService } from './server.ts';
 
 interface NewActivity {
@@ -29,4 +30,16 @@ export async function addActivity(service: TestService, activity: NewActivity): 
     .returning('id')
     .executeTakeFirstOrThrow();
   return id;
+}
+
+/** Somebody takes the work of an activity, whoever had it before, and keeps it. */
+export async function leaseOf(service: TestService, activityId: number, holder = 'a test'): Promise<Lease> {
+  const { rows } = await service.database.pool.query<{ id: number }>(
+    `insert into background_work (kind, subject_id, leased_by, leased_until)
+     values ('task-group-activity', $1, $2, now() + interval '1 hour')
+     on conflict (kind, subject_id) do update set leased_by = excluded.leased_by, leased_until = excluded.leased_until
+     returning id`,
+    [activityId, holder],
+  );
+  return { id: rows[0]!.id, holder };
 }

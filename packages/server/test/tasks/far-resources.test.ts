@@ -11,6 +11,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Host, HostAway, localHost } from '../../src/hosts/index.ts';
 import { MOST_ATTEMPTS, type WorkContext } from '../../src/queue/index.ts';
 import { activityHandler } from '../../src/tasks/carry-out.ts';
+import { leaseOf } from '../support/activities.ts';
+import { addFarProfile } from '../support/far-profile.ts';
 import { addPerson, type Person } from '../support/plates.ts';
 import { type Answer, startService, type TestService } from '../support/server.ts';
 import { addResourceAndProfile } from '../support/tasks.ts';
@@ -20,52 +22,11 @@ const dataDir = join(folder, 'data');
 const remote = join(folder, 'remote');
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const RUNNER = {
-  default_slurm_config: { partition: 'main', cpus_per_task: 1, mem: 100 },
-  batching_config: {
-    target_cpus_per_job: 1,
-    max_cpus_per_job: 1,
-    target_mem_per_job: 200,
-    max_mem_per_job: 200,
-    target_num_jobs: 2,
-    max_num_jobs: 4,
-  },
-};
-
 let service: TestService;
 let owner: Person;
 let profile: number;
 let elsewhere: number;
 let versions = 0;
-
-async function addFarProfile(): Promise<number> {
-  const { db } = service.database;
-  const { resource_id, profile_id } = await addResourceAndProfile(service);
-  await db
-    .updateTable('resources')
-    .set({
-      type: 'slurm_ssh',
-      host: 'login.example.org',
-      tasks_local_dir: '/nowhere',
-      jobs_runner_config: JSON.stringify(RUNNER),
-      jobs_slurm_python_worker: '/usr/bin/python3',
-      tasks_python_config: JSON.stringify({ default_version: '3.12', versions: { '3.12': '/no/such/python' } }),
-    })
-    .where('id', '=', resource_id)
-    .execute();
-  await db
-    .updateTable('profiles')
-    .set({
-      resource_type: 'slurm_ssh',
-      username: 'alice',
-      ssh_key_path: '/keys/alice',
-      jobs_remote_dir: '/jobs',
-      tasks_remote_dir: remote,
-    })
-    .where('id', '=', profile_id)
-    .execute();
-  return profile_id;
-}
 
 beforeAll(async () => {
   service = await startService({
@@ -76,7 +37,7 @@ beforeAll(async () => {
       SERVICE_PACKAGE_INDEX: 'none',
     },
   });
-  profile = await addFarProfile();
+  profile = await addFarProfile(service, remote);
   elsewhere = (await addResourceAndProfile(service)).profile_id;
   owner = await addPerson(service, profile);
 });
@@ -122,14 +83,14 @@ function awayAt(call: number) {
   return () => (++calls === call ? new HostAway('login.example.org cannot be reached.') : undefined);
 }
 
-function attempt(host: Host, activityId: number, number: number, context: Partial<WorkContext> = {}) {
+async function attempt(host: Host, activityId: number, number: number, context: Partial<WorkContext> = {}) {
   const handler = activityHandler({ db: service.database.db, dataDir, packageIndex: 'none', hostFor: () => host });
   return handler(activityId, {
     attempt: number,
     last: number >= MOST_ATTEMPTS,
     leftOver: null,
     remember: async () => undefined,
-    lease: { id: 0, holder: '' },
+    lease: await leaseOf(service, activityId),
     signal: new AbortController().signal,
     ...context,
   });

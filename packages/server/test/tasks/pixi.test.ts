@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { activityHandler } from '../../src/tasks/carry-out.ts';
 import { simplifiedProject } from '../../src/tasks/procedures/pixi.ts';
-import { addActivity } from '../support/activities.ts';
+import { addActivity, leaseOf } from '../support/activities.ts';
 import { type Files, LOCK, PACKAGE, packProject, PROJECT, putPixi } from '../support/pixi-project.ts';
 import { addPerson, type Person } from '../support/plates.ts';
 import { type Answer, startService, type TestService } from '../support/server.ts';
@@ -95,10 +95,10 @@ async function noUploadsLeft(): Promise<void> {
 const outputOf = (command: string, ...args: string[]) =>
   execFileSync('sh', ['-c', `${command} "$@"`, '-', ...args], { encoding: 'utf8' });
 
-const contextOf = () => ({
+const contextOf = async (activityId: number) => ({
   leftOver: null,
   remember: async () => undefined,
-  lease: { id: 0, holder: '' },
+  lease: await leaseOf(service, activityId),
   signal: new AbortController().signal,
 });
 
@@ -399,14 +399,14 @@ describe('a collection that fails', () => {
       .values({ ...group, path: join(base, 'lost'), archive_path: join(base, 'lost/archive') })
       .returning('id')
       .executeTakeFirstOrThrow();
-    // without a row in the queue, so that nobody else does it
+    // not put into the queue, so that nobody else does it
     const id = await addActivity(service, {
       user_id: owner.id,
       taskgroupv2_id,
       status: 'pending',
       action: 'deactivate',
     });
-    const context = contextOf();
+    const context = await contextOf(id);
     await pool.query(`
       create function no_end() returns trigger language plpgsql as $$ begin raise exception 'disk full'; end $$;
       create trigger no_end before update on task_group_activities for each row when (new.status = 'failed')
@@ -434,7 +434,7 @@ describe('a collection that fails', () => {
       .set({ request: JSON.stringify({ upload }) })
       .where('id', '=', id)
       .execute();
-    const context = { ...contextOf(), attempt: 2, last: false };
+    const context = { ...(await contextOf(id)), attempt: 2, last: false };
     await activityHandler({ db, dataDir, packageIndex: null })(id, context);
     expect(isThere(dirname(upload))).toBe(false);
   });

@@ -68,6 +68,18 @@ describe('steps', () => {
     expect(log().match(/Failed/g)).toHaveLength(1);
   });
 
+  it('do not begin once this is to stop', async () => {
+    const control = new AbortController();
+    const { run, states } = startRun({ signal: control.signal, startsOver: () => control.signal.aborted });
+    const lost = new Error('Another process does this now.');
+    await run.step('one', async () => control.abort(lost));
+    let begun = false;
+    await expect(run.step('two', async () => void (begun = true))).rejects.toBe(lost);
+    await expect(run.command(['true'])).rejects.toBe(lost);
+    await expect(run.stillOurs()).rejects.toBe(lost);
+    expect([begun, states()]).toEqual([false, ['OK', 'ongoing', 'pending']]);
+  });
+
   it('go on when what there is cannot be stored', async () => {
     const { run } = startRun({ save: () => Promise.reject(new Error('no database')) });
     expect(await run.step('one', async () => 1)).toBe(1);
@@ -86,6 +98,23 @@ describe('steps', () => {
     await run.step('one', async () => undefined);
     await run.close();
     expect(order).toEqual(['ongoing', 'OK', 'OK']);
+  });
+});
+
+describe('a command', () => {
+  it('is ended once this is to stop, and does not count as failed', async () => {
+    const control = new AbortController();
+    const { run, remembered, states } = startRun({
+      signal: control.signal,
+      startsOver: () => control.signal.aborted,
+    });
+    const lost = new Error('Another process does this now.');
+    const running = run.step('one', () => run.command(['sleep', '600']));
+    const ended = expect(running).rejects.toBe(lost);
+    const handle = await until('the command', () => remembered[0]);
+    control.abort(lost);
+    await ended;
+    expect([await localHost.isAlive(handle), states()[0]]).toEqual([false, 'ongoing']);
   });
 });
 

@@ -3,10 +3,10 @@ import { ServiceError } from '@service/contract/errors';
 
 import { type Database, isPassing, retryWhileAway } from '../../db/index.ts';
 import type { AccountHost } from '../../hosts/index.ts';
-import type { Lease } from '../../queue/index.ts';
+import { type Lease, LeaseLost } from '../../queue/index.ts';
 import type { Runner } from '../../runners/index.ts';
 import type { WorkflowLog } from '../files/index.ts';
-import { fenced, JobIsOver, LeaseLost, type RunningJob, type Trx } from '../store/execution.ts';
+import { fenced, JobIsOver, type RunningJob, type Trx } from '../store/execution.ts';
 
 export interface Limits {
   /** Units of one task. */

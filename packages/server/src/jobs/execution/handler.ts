@@ -8,7 +8,7 @@ import { findResource } from '../../accounts/index.ts';
 import { type Database, retryWhileAway } from '../../db/index.ts';
 import { type AccountHost, AccountProblem } from '../../hosts/index.ts';
 import type { Logger } from '../../logging/index.ts';
-import type { Handler, WorkContext } from '../../queue/index.ts';
+import { type Handler, LeaseLost, type WorkContext } from '../../queue/index.ts';
 import type { LocalRunner, Runner, SlurmRunners } from '../../runners/index.ts';
 import type { RunAs } from '../../run-as/index.ts';
 import * as store from '../store/execution.ts';
@@ -101,7 +101,7 @@ export function jobHandler(parts: ExecutionParts): Handler {
         const end = await run(parts, opened, context);
         await write({ db, job, lease, leave }, (trx) => store.endJob(trx, jobId, end));
       } catch (error) {
-        if (error instanceof HandedOver || error instanceof store.LeaseLost || leave.aborted) return 'unfinished';
+        if (error instanceof HandedOver || error instanceof LeaseLost || leave.aborted) return 'unfinished';
         // ended by hand: nothing more is written, what it left is tidied up
         if (!(error instanceof store.JobIsOver)) throw error;
         log.info(`Job ${jobId} was ended by hand`);

@@ -8,7 +8,7 @@ import type { Cause, HistoryStatus, ImageStatus, JobFailure, JobStatus, Scalar }
 import { ServiceError } from '@service/contract/errors';
 
 import type { Database } from '../../db/index.ts';
-import type { Lease } from '../../queue/index.ts';
+import { type Lease, LeaseLost } from '../../queue/index.ts';
 import type { Snapshot, SnapshotTask } from '../snapshot.ts';
 import { failUnits, type Trx } from './units.ts';
 
@@ -54,17 +54,6 @@ export async function findRunningJob(db: Database, jobId: number): Promise<Runni
   return rows[0];
 }
 
-/** The job belongs to another process now. */
-export class LeaseLost extends ServiceError {
-  readonly kind = 'lease-lost';
-  readonly jobId: number;
-
-  constructor(jobId: number) {
-    super(`Job ${jobId} belongs to another process now`);
-    this.jobId = jobId;
-  }
-}
-
 /** Somebody ended the job by hand. */
 export class JobIsOver extends ServiceError {
   readonly kind = 'job-is-over';
@@ -93,7 +82,7 @@ export const fenced = <T>(
       where jobs.id = ${jobId} and work.id = ${lease.id} and work.leased_by = ${lease.holder}
       for update of jobs for share of work`.execute(trx);
     const row = rows[0];
-    if (!row) throw new LeaseLost(jobId);
+    if (!row) throw new LeaseLost(lease.id);
     if (row.status !== 'submitted') throw new JobIsOver(jobId, row.status);
     return work(trx);
   });

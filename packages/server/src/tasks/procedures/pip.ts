@@ -141,6 +141,7 @@ export async function rebuildEnvironment(run: ProcedureRun, group: GroupAtWork, 
     try {
       await installer.installFile(venv, file);
     } finally {
+      await run.stillOurs();
       await run.host.remove(file);
     }
   });

@@ -53,6 +53,8 @@ export interface ProcedureRun {
   show(text: string, source?: string): void;
   /** Runs a command and gives back what it printed to stdout; fails the step when it fails. */
   command(command: readonly [string, ...string[]], options?: CommandOptions): Promise<string>;
+  /** Fails when another process has taken this over: to be asked just before what cannot be undone. */
+  stillOurs(): Promise<void>;
   /** Stores why it fails, before anybody is told that it did; saying it twice does no harm. */
   fail(reason: string): Promise<void>;
   /** Stores what there is; call it at the end. */
@@ -70,6 +72,10 @@ export interface ProcedureOptions {
   remember(handle: ProcessHandle | null): Promise<void>;
   /** True for what does not end the activity: it starts over. */
   startsOver?(error: unknown): boolean;
+  /** Proves that no other process has taken this over. */
+  proveOurs?(): Promise<void>;
+  /** Aborted when this is to stop, since another process goes on with it: a command ends, and no step begins. */
+  signal?: AbortSignal;
   now?: () => Date;
 }
 
@@ -119,7 +125,7 @@ export const shown = (command: readonly string[]) =>
 const nameOf = (command: readonly [string, ...string[]]) => command[0].split('/').at(-1);
 
 export function createProcedureRun(options: ProcedureOptions): ProcedureRun {
-  const { host, name: subject, remember, save, startsOver = () => false } = options;
+  const { host, name: subject, remember, save, signal, startsOver = () => false } = options;
   const now = options.now ?? (() => new Date());
   const log = createLog(options.log, (characters) =>
     logLine(now(), subject, 'WARNING', `… ${characters} characters left out …`),
@@ -183,6 +189,10 @@ export function createProcedureRun(options: ProcedureOptions): ProcedureRun {
     say,
     show,
     fail,
+    async stillOurs() {
+      await options.proveOurs?.();
+      signal?.throwIfAborted();
+    },
     skip(name) {
       stepOf(name).status = 'skipped';
     },
@@ -193,6 +203,7 @@ export function createProcedureRun(options: ProcedureOptions): ProcedureRun {
       say(`Step ${name}`);
       await store();
       try {
+        signal?.throwIfAborted();
         const result = await work();
         step.status = 'OK';
         step.timestamp_ended = now().toISOString();
@@ -209,6 +220,7 @@ export function createProcedureRun(options: ProcedureOptions): ProcedureRun {
       }
     },
     async command(command, { quiet, explain, host: elsewhere, ...rest } = {}) {
+      signal?.throwIfAborted();
       say(`$ ${shown(command)}`);
       let output = '';
       let end = '';
@@ -217,6 +229,7 @@ export function createProcedureRun(options: ProcedureOptions): ProcedureRun {
         cwd: '/',
         installs: true,
         ...rest,
+        ...(signal ? { signal } : {}),
         onStart: remember,
         onOutput: (text, from) => {
           end = (end + text).slice(-LONGEST_REMEMBERED);
@@ -226,6 +239,7 @@ export function createProcedureRun(options: ProcedureOptions): ProcedureRun {
         },
       });
       showRest();
+      signal?.throwIfAborted();
       await remember(null);
       if (done.code === 0) return output;
       const cause = done.signal === null ? explain?.(end) : undefined;

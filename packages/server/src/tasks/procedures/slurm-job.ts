@@ -170,6 +170,8 @@ export async function runInSlurm(run: ProcedureRun, job: SlurmJob, commands: Scr
   } catch (error) {
     // it must not go on in a folder that is about to be removed
     if (!job.signal.aborted && !comesBack(error)) {
+      // a job of this name may be that of another process by now
+      await run.stillOurs();
       await cancelEarlier(run, job).catch((late: Error) =>
         run.say(`The Slurm job may still run: ${late.message}`, 'WARNING'),
       );

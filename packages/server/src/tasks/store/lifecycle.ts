@@ -8,7 +8,8 @@ import { addWork } from '../../queue/index.ts';
 import { ACTIVITY_COLUMNS } from './activities.ts';
 import { insertTasks, type NewTask } from './tasks.ts';
 
-type Executor = Database | Transaction<Tables>;
+export type Trx = Transaction<Tables>;
+type Executor = Database | Trx;
 
 /** The kind of background work that carries out activities. */
 export const ACTIVITY_WORK = 'task-group-activity';
@@ -41,7 +42,7 @@ export const findGroupAtWork = (db: Executor, id: number): Promise<GroupAtWork |
   db.selectFrom('task_groups').select(GROUP_COLUMNS).where('id', '=', id).executeTakeFirst();
 
 /** Locks the group until the transaction ends. */
-export const lockGroup = (db: Transaction<Tables>, id: number): Promise<GroupAtWork | undefined> =>
+export const lockGroup = (db: Trx, id: number): Promise<GroupAtWork | undefined> =>
   db.selectFrom('task_groups').select(GROUP_COLUMNS).where('id', '=', id).forUpdate().executeTakeFirst();
 
 export async function insertGroup(db: Executor, group: NewGroup): Promise<GroupAtWork> {
@@ -58,7 +59,7 @@ interface NewActivity {
 }
 
 /** Records an activity and, unless it is finished already, puts it into the queue. */
-export async function insertActivity(db: Transaction<Tables>, activity: NewActivity): Promise<Activity> {
+export async function insertActivity(db: Trx, activity: NewActivity): Promise<Activity> {
   const { group, action, request, fractal_server_version, finished } = activity;
   const now = new Date().toISOString();
   const row = await db
@@ -179,7 +180,7 @@ export async function deleteGroup(db: Executor, id: number): Promise<void> {
 }
 
 /** Gives the tasks of a group new content; those with a name that is there already keep their id, vanished ones stay in use. */
-export async function replaceTasks(db: Transaction<Tables>, groupId: number, tasks: NewTask[]): Promise<void> {
+export async function replaceTasks(db: Trx, groupId: number, tasks: NewTask[]): Promise<void> {
   const known = await db.selectFrom('tasks').select(['id', 'name']).where('taskgroupv2_id', '=', groupId).execute();
   const names = new Set(known.map(({ name }) => name));
   await sql`
