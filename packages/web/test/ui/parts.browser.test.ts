@@ -52,6 +52,17 @@ describe('a dialog', () => {
     await screen.getByRole('button', { name: 'Close' }).click();
     await vi.waitFor(() => expect(onclose).toHaveBeenCalledOnce());
   });
+
+  it('that is longer than the window has what is wrong in sight, however far down it is scrolled', async () => {
+    const children = snippet('<div style="height: 3000px"><button style="margin-top: 2900px">Far below</button></div>');
+    const props = { title: 'New project', onclose: vi.fn(), children };
+    const screen = await render(Dialog, props);
+    const below = screen.getByRole('button', { name: 'Far below' });
+    below.element().scrollIntoView();
+    await screen.rerender({ ...props, problem: 'Choose another name.' });
+    await expect.element(screen.getByRole('alert')).toBeInViewport({ ratio: 1 });
+    await expect.element(below).toBeInViewport();
+  });
 });
 
 describe('a menu', () => {
