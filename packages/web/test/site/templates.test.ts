@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { Route } from 'playwright-core';
 import { expect, test } from 'vitest';
 
 import type { Template } from '@service/contract';
@@ -156,7 +157,16 @@ test('template: use it, from its page and from a project', async () => {
   await goTo(page, `/v2/projects/${project.id}`);
   await page.getByRole('button', { name: 'New workflow' }).click();
   await page.getByRole('button', { name: 'From a template' }).click();
+  // the older question is refused after the newer one was answered
+  const older: Route[] = [];
+  await page.route(/workflow-template\/?\?(?!.*is_owner)/, (route) => void older.push(route));
+  await page.getByRole('searchbox', { name: 'Search by name' }).fill('Nuclei');
+  await expect.poll(() => older.length).toBe(1);
   await page.getByRole('checkbox', { name: 'Only mine' }).check();
+  await page.getByRole('button', { name: 'Choose Nuclei, version 1' }).waitFor();
+  const refused = page.waitForResponse(/workflow-template\/?\?(?!.*is_owner)/);
+  await older[0]!.fulfill({ status: 422, json: { detail: 'Too late' } });
+  await (await refused).finished();
   await page.getByRole('button', { name: 'Choose Nuclei, version 1' }).click();
   await page.getByText('About Nuclei').waitFor();
   await page.getByRole('textbox', { name: 'Name' }).last().fill('Mine');
