@@ -48,6 +48,15 @@ test('one task, two at once, two after a given task, one at the end', async () =
     await page.getByRole('heading', { name: 'Tasks', exact: true }).waitFor();
   };
 
+  // what is chosen in the panel stays while the dialog is open
+  const first = page.getByRole('region', { name: 'Add the first tasks' });
+  const ticked = first.getByRole('checkbox', { name: `Pick ${gamma}`, exact: true });
+  await ticked.check();
+  await openTable();
+  await press(page, 'Cancel');
+  await dialog(page).waitFor({ state: 'detached' });
+  expect(await ticked.isChecked()).toBe(true);
+
   await openTable();
   await looksWell(page, 'add-tasks');
   await press(page, `Add ${alpha}`);
