@@ -127,12 +127,23 @@ describe('groups', () => {
     await button(page, 'Create group').click();
     await page.waitForURL(/\/groups\/\d+\/edit$/);
 
-    await page.getByRole('searchbox', { name: 'Find people' }).fill(anna.email);
+    const find = page.getByRole('searchbox', { name: 'Find people' });
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'));
+    await find.fill(anna.email);
     await page.getByRole('button', { name: `Add ${anna.email}` }).click();
     await page.getByRole('button', { name: `Remove ${anna.email}` }).waitFor();
     await looksWell(page, 'admin-group');
+    // nobody else is in the list
+    await expect.poll(focused).toBe('Find people');
     await page.getByRole('button', { name: `Remove ${anna.email}` }).click();
     await page.getByRole('button', { name: `Add ${anna.email}` }).waitFor();
+    await expect.poll(focused).toBe('Find people');
+    // the next one in the list
+    await find.fill('');
+    await page.getByRole('button', { name: /^Add / }).nth(1).waitFor();
+    const next = await page.getByRole('button', { name: /^Add / }).nth(1).getAttribute('aria-label');
+    await page.getByRole('button', { name: /^Add / }).first().click();
+    await expect.poll(focused).toBe(next);
 
     await goTo(page, '/v2/admin/groups');
     await button(page, 'New group').click();
