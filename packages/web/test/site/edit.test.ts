@@ -1,6 +1,6 @@
 /** Changing a workflow from its page: tasks, order, versions, templates. */
 import type { Task, Template, Workflow } from '@service/contract';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { expect, test } from 'vitest';
 
 import { good, goTo, looksWell, type Person, person } from './site.ts';
@@ -122,6 +122,20 @@ test('a task with unsaved edits is duplicated after the question, right behind t
   expect(set.map((key) => copy![key])).toEqual(set.map((key) => original![key]));
   expect(copy!.args_parallel).toEqual({ diameter: 17 });
   expect(copy!.id).not.toBe(original!.id);
+
+  // pressed twice, it is sent once
+  const held: Route[] = [];
+  await page.route(/\/wftask\/?\?/, (route) => void held.push(route));
+  const button = page.getByRole('button', { name: 'Duplicate task' });
+  await page.waitForURL(`**task=${copy!.id}**`);
+  await button.click();
+  await button.click({ force: true });
+  await expect.poll(() => button.getAttribute('aria-disabled')).toBe('true');
+  await expect.poll(() => held.length).toBe(1);
+  await held[0]!.fulfill({ status: 422, json: { detail: 'The disk is full.' } });
+  await page.getByRole('alert').filter({ hasText: 'The disk is full.' }).waitFor();
+  expect(await button.getAttribute('aria-disabled')).toBe('false');
+  expect(held).toHaveLength(1);
 });
 
 test('another order persists after reload, and waits while a job runs', async () => {
