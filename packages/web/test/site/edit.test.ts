@@ -123,7 +123,7 @@ test('a task with unsaved edits is duplicated after the question, right behind t
   expect(copy!.args_parallel).toEqual({ diameter: 17 });
   expect(copy!.id).not.toBe(original!.id);
 
-  // pressed twice, it is sent once
+  // pressed twice, it is sent once; why it was refused is said of this task alone
   const held: Route[] = [];
   await page.route(/\/wftask\/?\?/, (route) => void held.push(route));
   const button = page.getByRole('button', { name: 'Duplicate task' });
@@ -133,9 +133,13 @@ test('a task with unsaved edits is duplicated after the question, right behind t
   await expect.poll(() => button.getAttribute('aria-disabled')).toBe('true');
   await expect.poll(() => held.length).toBe(1);
   await held[0]!.fulfill({ status: 422, json: { detail: 'The disk is full.' } });
-  await page.getByRole('alert').filter({ hasText: 'The disk is full.' }).waitFor();
+  const problem = page.getByRole('alert').filter({ hasText: 'The disk is full.' });
+  await problem.waitFor();
   expect(await button.getAttribute('aria-disabled')).toBe('false');
   expect(held).toHaveLength(1);
+  await page.getByRole('region', { name: 'Tasks of this workflow' }).getByRole('link', { name: /Last/ }).click();
+  await page.getByRole('region', { name: 'Selected task' }).getByRole('heading', { name: 'Last' }).waitFor();
+  expect(await problem.count()).toBe(0);
 });
 
 test('another order persists after reload, and waits while a job runs', async () => {
