@@ -23,7 +23,7 @@ test('waits for the job and reports; Open workflow shows the echo task; Remove d
   const second = await anna.open('/healthcheck');
   await second.getByRole('button', { name: 'Test', exact: true }).click();
   await second.getByRole('button', { name: 'Remove test project' }).click({ timeout: 60_000 });
-  await second.getByText('The test project is removed.').waitFor();
+  await second.getByText('Test project deleted.').waitFor();
   expect(await projects()).toHaveLength(1);
 });
 

@@ -251,7 +251,7 @@ describe('images', () => {
     await page.getByRole('button', { name: 'Remove from dataset' }).click();
     await dialog(page).getByText('Their files stay on disk.').waitFor();
     await dialog(page).getByRole('button', { name: 'Remove from dataset' }).click();
-    await said(page, '1 image removed from the list.');
+    await said(page, '1 image removed from the dataset.');
     expect((await listed(anna, made)).total_count).toBe(11);
   });
 

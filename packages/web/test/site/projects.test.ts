@@ -87,6 +87,7 @@ test('project: create, duplicate name, edit name and long description, search, s
   await page.getByRole('dialog').getByText('Images and other files on disk stay').waitFor();
   await looksWell(page, 'project-delete');
   await page.getByRole('button', { name: 'Delete project' }).click();
+  await page.getByText('Screen 9 deleted.', { exact: true }).waitFor();
   await expect.poll(list).toEqual(['Screen 7']);
 });
 
@@ -193,6 +194,7 @@ test('dataset: create with default and custom subfolder, import (no file, broken
   await page.getByRole('menuitem', { name: 'Delete' }).click();
   await page.getByRole('dialog').getByText('Images on disk stay').waitFor();
   await page.getByRole('button', { name: 'Delete dataset' }).click();
+  await page.getByText('Plate D deleted.', { exact: true }).waitFor();
   await expect.poll(list).not.toContain('Plate D');
 
   await page.getByRole('searchbox', { name: 'Search datasets by name' }).fill('plate c');

@@ -67,6 +67,7 @@ test('template: info, edit, download, delete', async () => {
   await menu('Delete');
   await page.getByRole('dialog', { name: 'Delete Nuclei, version 1?' }).waitFor();
   await page.getByRole('button', { name: 'Delete template' }).click();
+  await page.getByText('Nuclei, version 1 deleted.', { exact: true }).waitFor();
   await expect.poll(() => version.count()).toBe(0);
   expect((await anna.client.get(`/api/v2/workflow-template/${first!.id}/`)).status).toBe(404);
 });
