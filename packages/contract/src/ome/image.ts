@@ -100,16 +100,19 @@ function windowOf(window: unknown): Channel['window'] {
   return isNumber(start) && isNumber(end) && end > start ? [start, end] : undefined;
 }
 
-/** Of as many channels as the pixels have: metadata may tell of fewer. */
+/** Of one image: damaged metadata can name thousands of millions, and nobody could choose between them. */
+const MOST_CHANNELS = 1000;
+
+/** Of as many channels as the pixels have, up to a thousand: metadata may tell of fewer. */
 export function channelsOf(told: readonly Channel[], count: number): Channel[] {
-  return Array.from({ length: count }, (_, at) => {
+  return Array.from({ length: Math.min(count, MOST_CHANNELS) }, (_, at) => {
     const colour = count === 1 ? WHITE : COLOURS[at % COLOURS.length]!;
     return told[at] ?? { name: count === 1 ? 'Image' : `Channel ${at + 1}`, colour, window: undefined, shown: true };
   });
 }
 
 function toldChannels(omero: unknown): Channel[] {
-  const told = objects(isObject(omero) ? omero['channels'] : undefined);
+  const told = objects(isObject(omero) ? omero['channels'] : undefined).slice(0, MOST_CHANNELS);
   return told.map((channel, at) => {
     const name = channel['label'] ?? channel['wavelength_id'];
     return {

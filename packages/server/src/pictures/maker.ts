@@ -20,7 +20,7 @@ export const createPictureMaker = (options: Options): PictureMaker =>
     ...options,
     program: programIn(import.meta.dirname, 'studio/program'),
     work: 'pictures',
-    version: 2,
+    version: 3,
     busy: BUSY,
     deaths: {
       memory: 'This picture needs more memory than pictures may take. The image may have no small levels.',

@@ -1,6 +1,5 @@
 /** Pictures on the wire. */
 import type { FastifyReply } from 'fastify';
-import { readFile } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { type Dataset, type Image, type PlatePictureInfo, projects, type User } from '@service/contract';
@@ -29,6 +28,8 @@ const LISTED_MS = 2000;
 const MOST_LISTED = 50;
 /** The list of a large plate takes the thread that answers everybody a tenth of a second, and some ten megabytes. */
 const PLATES_AT_ONCE = { slots: 2, longest: 2000, longestOfOne: 500, busy: BUSY };
+/** What is known about the largest plates takes a third of it. */
+const LARGEST_FACTS = 16 * 2 ** 20;
 /** So many wells say enough about the contrast of a plate. */
 const ENOUGH_WELLS = 24;
 
@@ -39,16 +40,10 @@ interface PlateQuery extends PlateChoice {
 }
 
 const NO_LABELS = 'Name the label image whose objects are wanted: labels=nuclei.';
+const TOO_MUCH =
+  'What is known about this plate takes more than 16 MiB. Its files may be damaged: look for very long names in their ' +
+  'metadata. A dataset with fewer images of this plate can be shown.';
 const NO_PLATE = 'No image of this dataset belongs to this plate and a well.';
-
-async function readJson<T>(maker: PictureMaker, ask: Ask, asker: Asker): Promise<T> {
-  const { kept, file } = await openKept(maker, ask, asker);
-  try {
-    return JSON.parse((await readFile(file)).subarray(0, kept.length).toString()) as T;
-  } finally {
-    await file.close();
-  }
-}
 
 function checkPlace(folders: Folders, paths: readonly string[]): void {
   if (paths.some((path) => path.startsWith('s3://'))) throw refuse(422, IN_OBJECT_STORE);
@@ -104,6 +99,21 @@ export function pictureRoutes(api: Api, { db, maker, foldersOf }: PictureParts):
     return plate;
   }
 
+  async function readJson<T>(ask: Ask, asker: Asker): Promise<T> {
+    const { kept, file } = await openKept(maker, ask, asker);
+    try {
+      if (kept.length > LARGEST_FACTS) throw refuse(422, TOO_MUCH);
+      const read = async () => {
+        const bytes = Buffer.alloc(kept.length);
+        await file.read(bytes, 0, kept.length, 0);
+        return JSON.parse(bytes.toString()) as T;
+      };
+      return await line.take(asker.person, read, asker.signal);
+    } finally {
+      await file.close();
+    }
+  }
+
   const plateOf = ({ path, wells }: ChosenPlate) => ({ path, wells });
 
   /** Of all channels: what was found once stays, unless there are more wells or other channels now. */
@@ -116,14 +126,14 @@ export function pictureRoutes(api: Api, { db, maker, foldersOf }: PictureParts):
     const readable = wells.filter(({ fields }) => fields.length > 0).length;
     const isEnough = before && before.num_wells >= Math.min(ENOUGH_WELLS, readable);
     if (isEnough && before.limits.length === channels.length) return before;
-    const found = await readJson<PlateLimits>(maker, { kind: 'limits', plate: plateOf(plate) }, asker);
+    const found = await readJson<PlateLimits>({ kind: 'limits', plate: plateOf(plate) }, asker);
     const contrast: Contrast = { limits: found.limits, num_wells: found.wells };
     if (found.wells > 0) await keepContrast(db, of, contrast);
     return contrast;
   }
 
   async function factsOf(dataset: Dataset, query: PlateQuery, plate: ChosenPlate, asker: Asker) {
-    const facts = await readJson<PlateFacts>(maker, { kind: 'info', plate: plateOf(plate) }, asker);
+    const facts = await readJson<PlateFacts>({ kind: 'info', plate: plateOf(plate) }, asker);
     const contrast = await contrastOf(dataset, query, plate, facts, asker);
     const limits = facts.channels.map(({ told }, at) => told ?? contrast?.limits[at] ?? ([0, 1] as const));
     return { facts, limits };
@@ -183,9 +193,15 @@ export function pictureRoutes(api: Api, { db, maker, foldersOf }: PictureParts):
       plate: query.plate,
       ...rest,
       acquisitions: plate.acquisitions,
-      wells: wells.map((well) =>
-        well.zarr_urls.some((url) => busy.has(url)) ? { ...well, state: 'being_written' as const } : well,
-      ),
+      wells: wells.map(({ state, fields, ...well }, at) => {
+        const zarr_urls = plate.wells[at]!.images;
+        return {
+          ...well,
+          state: zarr_urls.some((url) => busy.has(url)) ? ('being_written' as const) : state,
+          zarr_urls,
+          fields: fields.map(({ image, ...place }) => ({ zarr_url: zarr_urls[image]!, ...place })),
+        };
+      }),
       channels: channels.map(({ told, ...channel }, at) => ({
         ...channel,
         low: limits[at]![0],

@@ -13,7 +13,7 @@ import type { Asker } from '../studio/maker.ts';
 import type { Ask, Selection } from './ask.ts';
 import { chooseImages, type ImageChoice, sampleImages } from './images.ts';
 import { BUSY, type TableMaker } from './maker.ts';
-import { isName } from './reading/names.ts';
+import { isName } from '../zarr/names.ts';
 
 export interface TableParts {
   db: Database;

@@ -79,6 +79,7 @@ describe('the metadata of an image', () => {
     expect(readLabels({ ome: { labels: ['cells'] } })).toEqual(['cells']);
     expect(channelsOf([], 1)).toMatchObject([{ name: 'Image', colour: [255, 255, 255] }]);
     expect(channelsOf([], 2).map(({ name }) => name)).toEqual(['Channel 1', 'Channel 2']);
+    expect(channelsOf([], 2 ** 31 - 1).length).toBe(1000);
   });
 });
 

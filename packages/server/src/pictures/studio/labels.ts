@@ -3,6 +3,7 @@ import { readLabels } from '@service/contract/ome';
 
 import { neededFor, type Rectangle, resampleLabels } from '../drawing/resample.ts';
 import { readAttributes } from '../../zarr/attributes.ts';
+import { isName } from '../../zarr/names.ts';
 import { levelFor, openImage } from '../reading/image.ts';
 import { readLabelPlane } from '../reading/plane.ts';
 import type { Reading } from '../../zarr/store.ts';
@@ -14,9 +15,13 @@ export function checkLabelName(name: string): void {
     throw unreadable(`"${name}" is no name of a label image: it has a slash or dots only.`);
 }
 
+/** More would help nobody to choose. */
+export const MOST_LABELS = 200;
+
 export async function labelNames(path: string, reading: Reading): Promise<string[]> {
   try {
-    return readLabels((await readAttributes(`${path}/labels`, reading))?.values);
+    const names = readLabels((await readAttributes(`${path}/labels`, reading))?.values);
+    return names.filter(isName).slice(0, MOST_LABELS);
   } catch (error) {
     if (error instanceof Unreadable) return [];
     throw error;

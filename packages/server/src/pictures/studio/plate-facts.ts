@@ -5,11 +5,13 @@ import { spread, TILE, zoomLevels } from '../drawing/mosaic.ts';
 import { readPlane, wholeOf } from '../reading/plane.ts';
 import type { Reading } from '../../zarr/store.ts';
 import { Unreadable } from '../../zarr/unreadable.ts';
-import { labelNames } from './labels.ts';
-import { channelsOfPlate, type Layout } from './plate-layout.ts';
+import { labelNames, MOST_LABELS } from './labels.ts';
+import { channelsOfPlate, type LaidWell, type Layout } from './plate-layout.ts';
 
 const SAMPLED_WELLS = 24;
 const SAMPLES_PER_WELL = 40_000;
+/** Of a channel. */
+const LONGEST_NAME = 200;
 
 const rounded = (value: number) => Number(value.toPrecision(6));
 
@@ -26,7 +28,19 @@ async function labelsOf({ wells }: Layout, reading: Reading): Promise<string[]> 
   const names = await Promise.all(
     spread(readable, LABELLED_WELLS).map(({ fields }) => labelNames(fields[0]!.image.path, reading)),
   );
-  return [...new Set(names.flat())];
+  return [...new Set(names.flat())].slice(0, MOST_LABELS);
+}
+
+/** By their numbers in the list of images of the well, whose addresses whoever asks knows. */
+function fieldsOf({ images, fields }: LaidWell) {
+  const numbers = new Map(images.map((path, at) => [path, at]));
+  return fields.map(({ image, place }) => ({
+    image: numbers.get(image.path)!,
+    x: rounded(place.x),
+    y: rounded(place.y),
+    width: rounded(place.width),
+    height: rounded(place.height),
+  }));
 }
 
 export async function plateFacts(layout: Layout, reading: Reading) {
@@ -36,24 +50,17 @@ export async function plateFacts(layout: Layout, reading: Reading) {
   return {
     rows,
     columns,
-    wells: wells.map(({ row, column, cell, images, fields, problem }) => ({
-      name: `${row}${column}`,
-      row: cell.row,
-      column: cell.column,
-      state: stateOf(problem),
-      problem: problem?.text ?? null,
-      zarr_urls: images,
-      fields: fields.map(({ image, place }) => ({
-        zarr_url: image.path,
-        x: rounded(place.x),
-        y: rounded(place.y),
-        width: rounded(place.width),
-        height: rounded(place.height),
-      })),
+    wells: wells.map((well) => ({
+      name: `${well.row}${well.column}`,
+      row: well.cell.row,
+      column: well.cell.column,
+      state: stateOf(well.problem),
+      problem: well.problem?.text ?? null,
+      fields: fieldsOf(well),
     })),
     fields_placed_by: byPosition ? ('position' as const) : ('reading_order' as const),
     channels: channelsOfPlate(layout).map((channel) => ({
-      name: channel.name,
+      name: channel.name.slice(0, LONGEST_NAME),
       color: hexOf(channel),
       visible: channel.shown,
       told: toldLimits(channel) ?? null,

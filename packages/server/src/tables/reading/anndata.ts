@@ -2,7 +2,7 @@
  * AnnData in Zarr 2 and 3: `obs` has columns of any kind and names the rows, `X` is a matrix of numbers, dense or sparse, and
  * `var` names its columns. Everything that files say is checked before anything is read or made room for.
  */
-import { isName } from './names.ts';
+import { isName } from '../../zarr/names.ts';
 import { readAttributes } from '../../zarr/attributes.ts';
 import type { Reading } from '../../zarr/store.ts';
 import { unreadable } from '../../zarr/unreadable.ts';

@@ -10,7 +10,7 @@ import { openAnnData } from './anndata.ts';
 import { asIntegers, type Column, type ColumnFacts, lengthOf, MOST_COLUMNS } from './columns.ts';
 import { openCsv } from './csv.ts';
 import { openJson } from './json.ts';
-import { isName } from './names.ts';
+import { isName } from '../../zarr/names.ts';
 import { openParquet } from './parquet.ts';
 
 interface TableFacts {

@@ -7,7 +7,7 @@ import type { Reading } from '../../zarr/store.ts';
 import { Unreadable } from '../../zarr/unreadable.ts';
 import type { AskedImage, Value } from '../ask.ts';
 import { cellsOf } from '../reading/columns.ts';
-import { isName } from '../reading/names.ts';
+import { isName } from '../../zarr/names.ts';
 import { openTable } from '../reading/table.ts';
 
 type Row = Record<string, Value>;

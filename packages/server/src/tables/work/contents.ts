@@ -6,7 +6,7 @@ import { readAttributes } from '../../zarr/attributes.ts';
 import type { Reading } from '../../zarr/store.ts';
 import { Unreadable } from '../../zarr/unreadable.ts';
 import type { ContentsAsk } from '../ask.ts';
-import { isName } from '../reading/names.ts';
+import { isName } from '../../zarr/names.ts';
 import { tableNames } from './conditions.ts';
 import { inOrder } from './in-order.ts';
 
