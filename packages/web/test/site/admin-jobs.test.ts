@@ -1,7 +1,7 @@
 /** Jobs and accounting of everybody, as administrators see them. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { expect, test } from 'vitest';
 
 import type { Job } from '@service/contract';
@@ -25,6 +25,12 @@ async function choose(page: Page, filter: string, option: string) {
   await page.getByRole('button', { name: new RegExp(`^${filter}: `) }).click();
   await page.getByRole('combobox', { name: `Search in ${filter}` }).fill(option);
   await page.getByRole('option', { name: option }).click();
+}
+
+function countRequests(page: Page, isMeant: (request: Request) => boolean): () => number {
+  let count = 0;
+  page.on('request', (request) => (count += Number(isMeant(request))));
+  return () => count;
 }
 
 async function savedText(page: Page, press: () => Promise<void>): Promise<{ name: string; text: string }> {
@@ -98,6 +104,7 @@ test('admin jobs: all filters, CSV row count, log download of a deleted projectâ
 
   // a job whose project is deleted is still there, with its log
   await good(anna.client.delete(`/api/v2/project/${failed.project_id}/`));
+  const asked = countRequests(page, (request) => request.url().includes(`/admin/v2/job/${failed.id}?`));
   await goTo(page, `/v2/admin/jobs?id=${failed.id}`);
   await page.getByRole('link', { name: `Job ${failed.id}`, exact: true }).click();
   const dialog = page.getByRole('dialog', { name: `Job ${failed.id}` });
@@ -109,6 +116,7 @@ test('admin jobs: all filters, CSV row count, log download of a deleted projectâ
   expect(zip.text.slice(0, 2)).toBe('PK');
   await page.keyboard.press('Escape');
   await expect.poll(() => dialog.count()).toBe(0);
+  expect(asked()).toBe(1);
 });
 
 test('admin jobs: live update, stop, set failed', async () => {
