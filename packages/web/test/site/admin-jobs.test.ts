@@ -148,6 +148,10 @@ test('accounting: user and time range, table, CSV, charts with a table for scree
   await anna.ended(await ranJob(anna));
   await anna.ended(await ranJob(anna));
   const page = await asAdmin('/v2/admin/accounting');
+  const asked = countRequests(
+    page,
+    (request) => request.url().endsWith('/admin/v2/accounting') && request.postData()!.includes('user_id'),
+  );
   await choose(page, 'User', anna.email);
   const records = page.getByRole('region', { name: 'Records' });
   await expect.poll(() => records.getByRole('row').count()).toBe(3);
@@ -158,6 +162,8 @@ test('accounting: user and time range, table, CSV, charts with a table for scree
   await page.getByRole('button', { name: 'By week' }).click();
   await page.getByRole('table', { name: 'Tasks and new images by week' }).waitFor();
   await looksWell(page, 'accounting');
+  // all records for the charts, once for this choice
+  expect(asked()).toBe(1);
   const csv = await savedText(page, () => page.getByRole('button', { name: 'CSV of all matches' }).click());
   expect(csv.text.trim().split('\r\n')).toHaveLength(3);
   expect(csv.text).toContain(anna.email);
