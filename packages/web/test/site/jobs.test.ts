@@ -1,7 +1,7 @@
 /** Jobs as people see them: lists, the page of a job, its logs. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { expect, test } from 'vitest';
 
 import type { Project } from '@service/contract';
@@ -284,9 +284,21 @@ test('a list that gets no answer says so, tries again, and comes back', async ()
   const job = await anna.submit(project, workflow, dataset);
   const page = await anna.open('/v2/jobs');
   await jobRow(page, job.id).waitFor();
-  await page.route('**/api/v2/job?*', (route) => route.fulfill({ status: 409, json: { detail: 'Busy right now.' } }));
+  const busy = (route: Route) => route.fulfill({ status: 409, json: { detail: 'Busy right now.' } });
+  await page.route('**/api/v2/job?*', busy);
   await page.getByText(/Not up to date since .* Busy right now\./).waitFor();
   await looksWell(page, 'jobs-lost');
+
+  // a list in which nothing runs needs no news: what was lost is not said of it
+  await page.unroute('**/api/v2/job?*');
+  await choose(page, 'Status', 'Failed or stopped');
+  await page.getByRole('heading', { name: 'No job matches these filters' }).waitFor();
+  expect(await page.getByText(/Not up to date/).count()).toBe(0);
+  await page.getByRole('button', { name: 'Clear filters' }).first().click();
+  await jobRow(page, job.id).waitFor();
+
+  await page.route('**/api/v2/job?*', busy);
+  await page.getByText(/Not up to date since .* Busy right now\./).waitFor();
   await page.unroute('**/api/v2/job?*');
   writeFileSync(go, '');
   await anna.ended(job);

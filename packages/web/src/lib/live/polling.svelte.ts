@@ -32,6 +32,8 @@ interface Parts {
 /** To be called while a component is made. */
 export function createPolling({ ask, isNeeded, every = () => PUBLIC_UPDATE_JOBS_INTERVAL }: Parts): Polling {
   let lost = $state<Lost>();
+  /** What is not asked for any more is not missed either. */
+  let isOn = false;
   const needed = $derived(isNeeded());
 
   const asking = createAsking({
@@ -40,14 +42,19 @@ export function createPolling({ ask, isNeeded, every = () => PUBLIC_UPDATE_JOBS_
     onanswer: () => (lost = undefined),
     onfailure(error, again) {
       if (!(error instanceof ApiProblem)) throw error;
-      lost = { since: lost?.since ?? Date.now(), words: error.message, again };
+      if (isOn) lost = { since: lost?.since ?? Date.now(), words: error.message, again };
     },
   });
 
   $effect(() => {
     if (!needed) return undefined;
+    isOn = true;
     asking.start();
-    return asking.stop;
+    return () => {
+      isOn = false;
+      asking.stop();
+      lost = undefined;
+    };
   });
 
   return {
