@@ -187,6 +187,25 @@ async function deactivate(who: Person, task: Task) {
     .toBe(false);
 }
 
+const taskAddress = ({ id }: Task) => `**/api/v2/task/${id}`;
+
+/** Lets answers about a task come only when they are released. */
+async function holdTask(page: Page, task: Task) {
+  const [come, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const held = async (route: Route) => {
+    come.resolve();
+    await released.promise;
+    // the page may not wait for it any more
+    await route.continue().catch(() => undefined);
+  };
+  await page.route(taskAddress(task), held);
+  const release = async () => {
+    released.resolve();
+    await page.unroute(taskAddress(task), held);
+  };
+  return { come: come.promise, release };
+}
+
 test('version update: arguments are merged, what does not fit is said, order and filters stay', async () => {
   const anna = await person({ name: 'anna' });
   const project = await anna.project();
@@ -196,12 +215,13 @@ test('version update: arguments are merged, what does not fit is said, order and
   const make = (name: string, version: string, fields: object) =>
     anna.task({ name: `${name} ${anna.id}`, version, ...fields });
   const segment = await make('Segment', '1.0.0', { schema: SCHEMA });
-  await make('Segment', '1.1.0', { schema: withMode });
+  const newer = await make('Segment', '1.1.0', { schema: withMode });
   await make('Segment', '2.0.0', { schema: schema({ diameter: { type: 'string', title: 'Diameter' } }) });
   await deactivate(anna, await make('Segment', '3.0.0', { schema: SCHEMA }));
   await make('Segment', '4.0.0', { type: 'non_parallel', schemaNonParallel: SCHEMA });
   const merge = await make('Merge', '1.0.0', { type: 'non_parallel', schemaNonParallel: SCHEMA });
   await make('Merge', '1.1.0', { type: 'non_parallel', schemaNonParallel: withMode });
+  const newest = await make('Merge', '1.2.0', { type: 'non_parallel', schemaNonParallel: SCHEMA });
   const tile = await make('Tile', '1.0.0', { type: 'compound', schema: SCHEMA, schemaNonParallel: SCHEMA });
   await make('Tile', '1.1.0', { type: 'compound', schema: withMode, schemaNonParallel: SCHEMA });
   const workflow = await anna.workflow(project, 'Versions', [
@@ -217,8 +237,26 @@ test('version update: arguments are merged, what does not fit is said, order and
   await update.getByText(/will not fit version 2\.0\.0/).waitFor();
   expect(await update.textContent()).toContain('diameter: Enter text.');
 
+  // the last choice counts, also while an earlier one is on its way; what cannot be read is asked for again on demand
+  const held = await holdTask(page, newer);
   await versions.selectOption({ label: '1.1.0' });
+  await held.come;
+  await versions.selectOption({ label: '2.0.0' });
+  await held.release();
+  await update.getByText(/will not fit version 2\.0\.0/).waitFor();
+  await page.route(taskAddress(newer), (route) => route.fulfill({ status: 409, json: { detail: 'Not right now.' } }));
+  await versions.selectOption({ label: '1.1.0' });
+  await update.getByText('Not right now.').waitFor();
+  await page.unroute(taskAddress(newer));
+  await update.getByRole('button', { name: 'Try again' }).click();
   await update.getByRole('button', { name: 'Update to 1.1.0' }).waitFor();
+  expect(await update.getByText('Not right now.').count()).toBe(0);
+
+  // what the same person has saved meanwhile is no conflict
+  await page.getByRole('button', { name: 'Edit description' }).click();
+  await page.getByRole('textbox', { name: 'Description' }).fill('Of all channels');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('The description is saved.').waitFor();
   await update.getByRole('row', { name: /mode.*new.*"fast"/ }).waitFor();
   await looksWell(page, 'version-update');
   await update.getByRole('button', { name: 'Update to 1.1.0' }).click();
@@ -232,7 +270,13 @@ test('version update: arguments are merged, what does not fit is said, order and
   });
 
   // the others at once
+  const first = await holdTask(page, newest);
   await page.getByRole('button', { name: 'Update 3', exact: true }).click();
+  await first.come;
+  await dialog(page)
+    .getByLabel(/^New version of Merge/)
+    .selectOption({ label: '1.1.0' });
+  await first.release();
   await dialog(page)
     .getByRole('checkbox', { name: /Nuclei/ })
     .uncheck();
