@@ -140,10 +140,14 @@ test('a running job moves by itself, the panel follows it, and its end is told',
   }
   const page = await anna.open(`${path}?dataset=${dataset.id}`);
   expect(await tabOf(page)).toMatchObject({ title: expect.stringMatching(/^Nuclei · /), icon: 'data:,' });
+  await tab(page, 'Runs').click();
+  await panel(page).getByText('No runs yet').waitFor();
   await anna.submit(project, workflow, dataset);
   // heard through the stream, without a reload
   await run(page).getByText('Running', { exact: true }).waitFor();
   await expect.poll(() => run(page).getByRole('button', { name: 'Stop' }).count()).toBe(1);
+  await panel(page).getByRole('button', { name: 'Show run 1' }).waitFor();
+  await tab(page, 'Arguments').click();
   await panel(page).getByText('Edits apply to the next run.').waitFor();
   writeFileSync(gate('01'), '');
   await expect.poll(() => task(page, 'Segment').textContent(), { timeout: 20_000 }).toContain('1 of 3');

@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'vitest';
 
 import { failureNotice } from '../../src/lib/workflow/failure.ts';
-import { finishedTasks, isStopping, runBar, segmentOf, stopWords, tabWords } from '../../src/lib/workflow/runbar.ts';
+import {
+  begunTasks,
+  finishedTasks,
+  isStopping,
+  runBar,
+  segmentOf,
+  stopWords,
+  tabWords,
+} from '../../src/lib/workflow/runbar.ts';
 import { taskViews } from '../../src/lib/workflow/status.ts';
 import { full, made, statuses, tasks } from './made.ts';
 
@@ -71,11 +79,11 @@ describe('the line about a job', () => {
     expect(tabWords(barOf(waiting), 2)).toBe('Waiting');
   });
 
-  test('tasks that a job has ended are counted, those of other jobs are not', () => {
+  test('tasks that a job has begun and ended are counted, those of other jobs are not', () => {
     const job = made({
       task_statuses: statuses(full(), full({ status: 'failed' }), running, full({ job_id: 6 }), null),
     });
-    expect(finishedTasks(job)).toBe(2);
+    expect([begunTasks(job), finishedTasks(job)]).toEqual([3, 2]);
   });
 
   test('failed: at which task, after how long, how many', () => {

@@ -114,11 +114,17 @@ export function tabWords({ state, at, percent }: RunBar, count: number): string 
   return `${percent} %${count > 1 ? `, task ${at + 1} of ${count}` : ''}`;
 }
 
+type Tasks = Pick<JobWithTaskStatuses, 'id' | 'task_statuses'>;
+
+const ownStatuses = ({ id, task_statuses }: Tasks) =>
+  Object.values(task_statuses).filter((status) => status !== null && 'job_id' in status && status.job_id === id);
+
+/** How many tasks this job has begun. */
+export const begunTasks = (job: Tasks): number => ownStatuses(job).length;
+
 /** How many tasks this job has ended. */
-export const finishedTasks = ({ id, task_statuses }: Pick<JobWithTaskStatuses, 'id' | 'task_statuses'>): number =>
-  Object.values(task_statuses).filter(
-    (status) => status !== null && 'job_id' in status && status.job_id === id && status.status !== 'submitted',
-  ).length;
+export const finishedTasks = (job: Tasks): number =>
+  ownStatuses(job).filter((status) => status?.status !== 'submitted').length;
 
 /** Between a press on Stop and the end nothing can be asked for. */
 export const isStopping = (job: Pick<JobWithTaskStatuses, 'status' | 'stop_requested_at'>): boolean =>

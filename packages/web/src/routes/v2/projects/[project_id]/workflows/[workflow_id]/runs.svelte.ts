@@ -20,19 +20,22 @@ export interface Runs {
 
 export function createRuns(project_id: number): Runs {
   const known = new SvelteMap<string, RunsOfTask>();
+  /** How often each was asked for: only the answer to the newest question counts. */
+  const asked: Record<string, number> = {};
   const keyOf = (dataset_id: number, workflowtask_id: number) => `${dataset_id}/${workflowtask_id}`;
 
   async function load(dataset_id: number, workflowtask_id: number) {
     const key = keyOf(dataset_id, workflowtask_id);
-    const before = known.get(key);
-    if (!before) known.set(key, { list: undefined, problem: undefined });
+    const number = (asked[key] ?? 0) + 1;
+    asked[key] = number;
+    if (!known.has(key)) known.set(key, { list: undefined, problem: undefined });
     try {
       const query = { dataset_id, workflowtask_id };
       const list = await call('jobs.listRuns', { params: { project_id }, query }, { exact: true });
-      known.set(key, { list, problem: undefined });
+      if (number === asked[key]) known.set(key, { list, problem: undefined });
     } catch (error) {
       if (!(error instanceof ApiProblem)) throw error;
-      known.set(key, { list: before?.list, problem: error.message });
+      if (number === asked[key]) known.set(key, { list: known.get(key)?.list, problem: error.message });
     }
   }
 
