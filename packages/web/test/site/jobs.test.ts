@@ -141,6 +141,61 @@ test('equal errors are one row with a count, which opens; the keys walk what is 
   await page.getByRole('region', { name: `Log of ${names[3]}` }).waitFor();
 });
 
+test('failed units are asked for once at a time, and what could not be read is forgotten when it can', async () => {
+  const anna = await person({ name: 'anna' });
+  const project = await anna.project();
+  // the last one keeps the job running: how it ended is explained with the same units
+  const images = [...IMAGES, 'plate.zarr/A/04/0'];
+  const dataset = await anna.dataset(project, 'Plate', images);
+  const gate = (image: string) => join(anna.folder, `go-${image.replaceAll('/', '-')}`);
+  const plan = Object.fromEntries(
+    images.map((image, at) => [
+      `${dataset.zarr_dir}/${image}`,
+      { ...(at > 0 ? { wait_for: gate(image) } : {}), raise: `no pixels ${at}` },
+    ]),
+  );
+  const workflow = await anna.workflow(project, 'Nuclei', [
+    { task: await anna.task({ name: 'Segment' }), args_parallel: { plan } },
+  ]);
+  const job = await anna.submit(project, workflow, dataset);
+  const page = await anna.open('/v2/jobs');
+  const held: Route[] = [];
+  let asked = 0;
+  await page.route('**/run/*/units?*', (route) => {
+    asked += 1;
+    held.push(route);
+  });
+  await goTo(page, `/v2/projects/${project.id}/jobs/${job.id}`);
+  await page.getByRole('tab', { name: 'Failed 1' }).click();
+  await expect.poll(() => asked).toBe(1);
+  for (const [at, image] of IMAGES.slice(1).entries()) {
+    writeFileSync(gate(image), '');
+    await page.getByRole('tab', { name: `Failed ${at + 2}` }).waitFor();
+  }
+  expect(asked).toBe(1);
+
+  // the next one has all of them; what the first one said does not stay
+  await held.shift()!.fulfill({ status: 409, json: { detail: 'Busy right now.' } });
+  await expect.poll(() => asked).toBe(2);
+  await page.getByText('Busy right now.').waitFor();
+  await held.shift()!.continue();
+  const units = page.getByRole('list', { name: 'Failed units' });
+  await expect.poll(() => units.getByRole('button').count()).toBe(3);
+  expect(await page.getByText('Busy right now.').count()).toBe(0);
+  expect(asked).toBe(2);
+
+  // the same of a log
+  await page.route('**/unit-log?*', (route) => route.fulfill({ status: 409, json: { detail: 'No log right now.' } }));
+  await units.getByRole('button', { name: /A\/02\/0/ }).click();
+  await page.getByText('No log right now.').waitFor();
+  await page.unroute('**/unit-log?*');
+  await units.getByRole('button', { name: /A\/03\/0/ }).click();
+  await page.getByRole('region', { name: `Log of ${IMAGES[2]}` }).waitFor();
+  expect(await page.getByText('No log right now.').count()).toBe(0);
+  writeFileSync(gate(images[3]!), '');
+  await anna.ended(job);
+});
+
 test('jobs of several users in a shared project: filters by project, workflow, dataset, user and status', async () => {
   const [anna, ben] = [await person({ name: 'anna' }), await person({ name: 'ben' })];
   const project = await anna.project();
