@@ -469,5 +469,28 @@ describe('plates', () => {
     expect(readFileSync(await (await download).path(), 'utf8')).toContain(`${bad},Task error,`);
     await page.getByRole('combobox', { name: 'Status of' }).selectOption('No task');
     await page.getByRole('option', { name: 'A02, 1 image' }).waitFor();
+
+    // of several plates one stays until it is known which one the task has seen last
+    const { zarr_url, attributes } = onPlate('P2', 'A01');
+    const added = { zarr_url: `${made.zarr_dir}/${zarr_url}`, attributes };
+    await good(anna.client.post(`/api/v2/project/${project.id}/dataset/${made.id}/images/`, added));
+    await goTo(page, page.url());
+    await page.getByRole('option', { name: 'A02, 1 image' }).waitFor();
+    const groups = '**/images/groups?*';
+    const released = Promise.withResolvers<void>();
+    await page.route(groups, async (route) => {
+      await released.promise;
+      await route.continue();
+    });
+    const asked = page.waitForRequest(groups);
+    await page.getByRole('combobox', { name: 'Status of' }).selectOption('Segment nuclei');
+    await asked;
+    const map = page.getByRole('region', { name: 'Plate map' });
+    expect(await map.getByRole('option', { name: 'A02, 1 image' }).count()).toBe(1);
+    expect(await page.getByRole('region', { name: 'Wells' }).count()).toBe(1);
+    expect(await map.getAttribute('aria-busy')).toBe('true');
+    released.resolve();
+    await page.getByRole('option', { name: 'A02, failed, 1 image' }).waitFor();
+    await expect.poll(() => map.getAttribute('aria-busy')).toBe('false');
   });
 });
