@@ -52,6 +52,7 @@ export const NOT_MADE_TO_THROW = {
   'audit/retention.ts': 'looks every hour',
   'data/object-store.ts': 'files of object stores, whose client is not installed here',
   'data/send.ts': 'a connection that breaks and is not told to who writes, which is rare',
+  'db/connection-turns.ts': 'who waits in vain for a connection, and is refused either way',
   'db/copy-in.ts': 'a connection that breaks while rows are copied, which fails the statement either way',
   'hosts/local.ts': 'commands of this machine: end, time limits and abortion are tested with the hosts',
   'hosts/sudo-account.ts': 'a process as another account: its end and a sudo that refuses are tested with accounts',
