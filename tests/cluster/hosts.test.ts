@@ -2,8 +2,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -21,6 +19,7 @@ import {
 } from '../../packages/server/src/hosts/index.ts';
 import { sudoSaid } from '../../packages/server/src/hosts/sudo.ts';
 import { isAlive, until } from '../../packages/server/test/support/lab.ts';
+import { memoryHeld } from '../../packages/server/test/support/memory.ts';
 import { asUser, CHECKOUT, folderOf, must } from './support/commands.ts';
 import { type Sshd, startSshd } from './support/sshd.ts';
 import type { Asked } from './support/sudo-run.ts';
@@ -102,13 +101,9 @@ async function* bytes(total: number, chunk = 64 * 1024): AsyncGenerator<Buffer> 
   for (let sent = 0; sent < total; sent += chunk) yield Buffer.alloc(Math.min(chunk, total - sent), sent / chunk);
 }
 
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
-
 /** The bytes that somebody still holds, without those that wait to be collected. */
 function held(): number {
-  collectGarbage();
-  const { heapUsed, external } = process.memoryUsage();
+  const { heapUsed, external } = memoryHeld();
   return heapUsed + external;
 }
 

@@ -1,9 +1,7 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
-
 import { describe, expect, it } from 'vitest';
 
 import { createThrottle, originOf } from '../../src/accounts/throttle.ts';
+import { memoryHeld } from '../support/memory.ts';
 import { comesNow, createGroupTurns, DISPLACED } from '../../src/accounts/turns.ts';
 
 const HERE = '192.0.2.1';
@@ -144,24 +142,18 @@ it('who has gone is not checked, and keeps nobody waiting', async () => {
 describe('names that nobody has', () => {
   const MIB = 2 ** 20;
 
-  function heapUsed(): number {
-    setFlagsFromString('--expose-gc');
-    (runInNewContext('gc') as () => void)();
-    return process.memoryUsage().heapUsed;
-  }
-
   /** A name of 60 kB as a request brings it. */
   const longName = (number: number) => Buffer.alloc(60_000, `${number} `).toString();
 
   it('of 60 kB each take no memory when they have been answered', async () => {
     const { throttle, wrong, right } = watched();
-    const before = heapUsed();
+    const before = memoryHeld().heapUsed;
     for (let number = 0; number < 2000; number++) {
       const check = number % 2 === 0 ? wrong : right;
       for (let again = 0; again < 2; again++)
         await throttle.attempt({ account: longName(number), address: HERE }, check);
     }
-    const taken = heapUsed() - before;
+    const taken = memoryHeld().heapUsed - before;
     // it is still there, with all that it remembers
     expect(await throttle.attempt({ account: 'ada', address: HERE }, right)).toBe('token');
     expect(taken).toBeLessThan(20 * MIB);
