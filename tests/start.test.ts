@@ -97,7 +97,7 @@ describe('npm start', () => {
     const data = dataFolder();
     const first = track(startService(['--port', '0', '--data-dir', data]));
     const [, url] = await first.said(READY);
-    const [, password] = await first.said(/Password\s+(\S+)\s+\(shown only this once\)/);
+    const [, password] = await first.said(/Password\s+([0-9a-f]+)\s+\(shown only this once\)/);
     const token = await tokenOf(url!, password!);
     const me = await ask(url!, token, '/auth/current-user/?group_ids_names=true');
     expect(me).toMatchObject({

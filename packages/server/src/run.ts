@@ -49,7 +49,8 @@ async function setUp({ db, settings }: Workplace, logging: Logging): Promise<Fir
   let password: string | undefined;
   let isNew = false;
   if (!(await superuserExists(db))) {
-    password = start.SERVICE_ADMIN_PWD ?? randomBytes(12).toString('base64url');
+    // letters and digits alone: a first dash would make it an option of a command
+    password = start.SERVICE_ADMIN_PWD ?? randomBytes(12).toString('hex');
     const projectDir = start.SERVICE_ADMIN_PROJECT_DIR ?? join(start.SERVICE_DATA_DIR, 'projects');
     const outcome = await createAdministrator(db, by, { email, password, projectDir }, app.SERVICE_DEFAULT_GROUP_NAME);
     isNew = outcome === 'created';
