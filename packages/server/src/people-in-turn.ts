@@ -12,7 +12,10 @@ export interface PeopleInTurn<T> {
   add(person: number, one: T): void;
   /** False when it does not wait any more. */
   remove(person: number, one: T): boolean;
-  /** Takes the next one out. Whose `load` is least comes first, and among them who waited longest for a turn. */
+  /**
+   * Takes the next one out. Whose `load` is least comes first, and among them who waited longest for a turn. No load is below 0,
+   * and who has an infinite one waits.
+   */
   next(load?: (person: number) => number): { person: number; one: T } | undefined;
 }
 
@@ -61,6 +64,60 @@ export function createPeopleInTurn<T>(): PeopleInTurn<T> {
       byPerson.delete(person);
       if (own.length > 0) byPerson.set(person, own);
       return { person, one };
+    },
+  };
+}
+
+/** Few slots, for whoever has least under way. */
+export interface SlotsInTurn {
+  /** How many wait, in all and of one person. */
+  size(): number;
+  sizeOf(person: number): number;
+  /** Begins when there is a slot for the person, perhaps at once. */
+  add(person: number, begin: () => void): void;
+  /** False when it has begun. */
+  remove(person: number, begin: () => void): boolean;
+  /** Something that has begun is over. */
+  end(person: number): void;
+}
+
+const ALIKE = (_person: number, underWay: number) => underWay;
+
+export function createSlotsInTurn(
+  slots: number,
+  load: (person: number, underWay: number) => number = ALIKE,
+): SlotsInTurn {
+  const { size, sizeOf, ...waiting } = createPeopleInTurn<() => void>();
+  const running = new Map<number, number>();
+  let busy = 0;
+
+  const underWay = (person: number) => running.get(person) ?? 0;
+  const loadOf = (person: number) => load(person, underWay(person));
+
+  function advance(): void {
+    while (busy < slots) {
+      const next = waiting.next(loadOf);
+      if (!next) return;
+      busy++;
+      running.set(next.person, underWay(next.person) + 1);
+      next.one();
+    }
+  }
+
+  return {
+    size,
+    sizeOf,
+    add(person, begin) {
+      waiting.add(person, begin);
+      advance();
+    },
+    remove: waiting.remove,
+    end(person) {
+      busy--;
+      const left = underWay(person) - 1;
+      if (left === 0) running.delete(person);
+      else running.set(person, left);
+      advance();
     },
   };
 }

@@ -7,7 +7,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { ServiceError } from '@service/contract/errors';
 
 import { guarded } from '../guard.ts';
-import { createPeopleInTurn } from '../people-in-turn.ts';
+import { createSlotsInTurn } from '../people-in-turn.ts';
 
 /** Of all connections, one person has at most this part. */
 const PART_OF_ONE = 0.6;
@@ -35,33 +35,10 @@ export interface ConnectionTurns {
 
 export function createConnectionTurns(connections: number, longestWaitMs: number): ConnectionTurns {
   const mostOfOne = Math.max(1, Math.floor(connections * PART_OF_ONE));
-  const waiting = createPeopleInTurn<() => void>();
-  const held = new Map<number, number>();
-  let taken = 0;
-
-  function load(person: number): number {
-    if (person === THE_SERVICE) return -1;
-    const own = held.get(person) ?? 0;
-    return own < mostOfOne ? own : Infinity;
-  }
-
-  function advance(): void {
-    while (taken < connections) {
-      const next = waiting.next(load);
-      if (!next) return;
-      taken++;
-      held.set(next.person, (held.get(next.person) ?? 0) + 1);
-      next.one();
-    }
-  }
-
-  function end(person: number): void {
-    taken--;
-    const left = held.get(person)! - 1;
-    if (left === 0) held.delete(person);
-    else held.set(person, left);
-    advance();
-  }
+  const inTurn = createSlotsInTurn(connections, (person, own) => {
+    if (person === THE_SERVICE) return 0;
+    return own < mostOfOne ? own + 1 : Infinity;
+  });
 
   /** Waits until it is the person's turn. */
   function turnOf(person: number): Promise<void> {
@@ -74,10 +51,9 @@ export function createConnectionTurns(connections: number, longestWaitMs: number
         resolve();
       };
       const giveUp = () => {
-        if (waiting.remove(person, begin)) reject(new NoConnection());
+        if (inTurn.remove(person, begin)) reject(new NoConnection());
       };
-      waiting.add(person, begin);
-      advance();
+      inTurn.add(person, begin);
       if (!hasBegun) timer = setTimeout(guarded(giveUp, reject), longestWaitMs);
     });
   }
@@ -86,7 +62,7 @@ export function createConnectionTurns(connections: number, longestWaitMs: number
     async take() {
       const person = asking.getStore() ?? THE_SERVICE;
       await turnOf(person);
-      return () => end(person);
+      return () => inTurn.end(person);
     },
   };
 }

@@ -15,20 +15,21 @@ function wayTo(path: string): string[] {
   return [sep, ...names.map((_, index) => sep + names.slice(0, index + 1).join(sep))];
 }
 
-/** Others may write there. With the sticky bit they exchange only what is theirs. */
+/** Others may make something there. */
 function isOpen({ mode, gid }: { mode: number; gid: number }): boolean {
-  if ((mode & STICKY) !== 0) return false;
   const hasGroup = (mode & OF_GROUP) !== 0 && gid !== ROOT && gid !== process.getgid?.();
   return hasGroup || (mode & OF_OTHERS) !== 0;
 }
 
 async function isClosedWay(path: string): Promise<boolean> {
+  let othersMayMakeIt = false;
   for (const place of wayTo(path)) {
     const about = await unlessGone(lstat(place));
-    // nobody else can make it
-    if (!about) return true;
+    if (!about) return !othersMayMakeIt;
     if (about.uid !== ROOT && about.uid !== process.getuid?.()) return false;
-    if (about.isDirectory() && isOpen(about)) return false;
+    othersMayMakeIt = about.isDirectory() && isOpen(about);
+    // with the sticky bit, others exchange only what is theirs
+    if (othersMayMakeIt && (about.mode & STICKY) === 0) return false;
   }
   return true;
 }

@@ -3,7 +3,7 @@
  * turn. Somebody who asks for a thousand pictures does not keep others from their one. Who leaves is forgotten.
  */
 import { guarded } from '../guard.ts';
-import { createPeopleInTurn } from '../people-in-turn.ts';
+import { createSlotsInTurn } from '../people-in-turn.ts';
 import { refuse, type Refusal } from './refusal.ts';
 
 export interface LineOptions {
@@ -25,51 +25,27 @@ export interface Line {
   take<T>(person: number, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
 }
 
-export function createLine({ slots, longest, longestOfOne, busy: text }: LineOptions): Line {
-  /** How each begins. */
-  const waiting = createPeopleInTurn<() => void>();
-  const running = new Map<number, number>();
-  let busy = 0;
-
-  const underWay = (person: number) => running.get(person) ?? 0;
-
-  function advance(): void {
-    while (busy < slots) {
-      const next = waiting.next(underWay);
-      if (!next) return;
-      busy++;
-      running.set(next.person, underWay(next.person) + 1);
-      next.one();
-    }
-  }
-
-  function done(person: number): void {
-    busy--;
-    const left = running.get(person)! - 1;
-    if (left === 0) running.delete(person);
-    else running.set(person, left);
-    advance();
-  }
+export function createLine({ slots, longest, longestOfOne, busy }: LineOptions): Line {
+  const inTurn = createSlotsInTurn(slots);
 
   return {
     take(person, work, signal) {
-      if (waiting.size() >= longest || waiting.sizeOf(person) >= longestOfOne) return Promise.reject(tooBusy(text));
+      if (inTurn.size() >= longest || inTurn.sizeOf(person) >= longestOfOne) return Promise.reject(tooBusy(busy));
       return new Promise((resolve, reject) => {
         const giveUp = () => {
-          if (waiting.remove(person, start)) reject(signal.reason as Error);
+          if (inTurn.remove(person, start)) reject(signal.reason as Error);
         };
         const guardedEnd = guarded(giveUp, reject);
         const start = () => {
           signal.removeEventListener('abort', guardedEnd);
           // what it throws before it has begun gives the slot back, too
           (async () => work())()
-            .finally(() => done(person))
+            .finally(() => inTurn.end(person))
             .then(resolve, reject);
         };
         if (signal.aborted) return reject(signal.reason as Error);
         signal.addEventListener('abort', guardedEnd, { once: true });
-        waiting.add(person, start);
-        advance();
+        inTurn.add(person, start);
       });
     },
   };

@@ -7,7 +7,7 @@ import { createConnectionTurns } from '../../src/db/connection-turns.ts';
 import { freshDatabase } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
-const [ANNA, BEN] = [1, 2];
+const [ANNA, BEN, CARL] = [1, 2, 3];
 const CONNECTIONS = 10;
 
 describe('of ten connections', () => {
@@ -56,6 +56,22 @@ describe('of ten connections', () => {
     expect(await afterEnd(anna, 0)).toEqual([6, 5, 1]);
     // Anna has four, Ben as well, who had a turn last
     expect(await afterEnd(anna, 1)).toEqual([7, 5, 1]);
+  });
+
+  it('the service is next also before who has none', async () => {
+    const turns = createConnectionTurns(CONNECTIONS, 60_000);
+    const anna = turnsFor(turns, ANNA, 6);
+    const ben = turnsFor(turns, BEN, 4);
+    const carl = turnsFor(turns, CARL, 1);
+    const service = turnsFor(turns, undefined, 1);
+    await settled();
+    expect([anna.length, ben.length, carl.length, service.length]).toEqual([6, 4, 0, 0]);
+    ends.splice(ends.indexOf(anna[0]!), 1)[0]!();
+    await settled();
+    expect([carl.length, service.length]).toEqual([0, 1]);
+    ends.splice(ends.indexOf(ben[0]!), 1)[0]!();
+    await settled();
+    expect(carl).toHaveLength(1);
   });
 
   it('who waits for too long is told that the database is busy, and takes no turn later', async () => {

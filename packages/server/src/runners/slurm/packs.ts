@@ -43,8 +43,7 @@ async function takeEnd({ results, runsAgain, retry }: RecordTaker, pack: Pack, n
   if (pack.ended.has(number) || runsAgain(pack, number)) return [];
   const end = { ...(await results.keepUnit(record)), node, scheduler_job_id: pack.schedulerJob };
   if (end.stopped || end.lost) {
-    // why it was stopped, only the scheduler knows
-    // what it made does not count any more, and the pack may go on for long
+    // why it was stopped, only the scheduler knows; what it made does not count, and the pack may run for long
     pack.held.push({ ...end, output: null });
     return [];
   }
