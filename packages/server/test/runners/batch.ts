@@ -23,6 +23,26 @@ import { recordIn, type ToldEnd, type WorkerRecord } from '../../src/runners/rec
 import { WORKER_FILE, workerArchive } from '../../src/runners/worker-archive.ts';
 import { until } from '../support/until.ts';
 
+/** How the end of a unit that did its work stands in a journal. */
+export const endRecord = (end: number, more: Partial<ToldEnd> = {}) => ({
+  end,
+  time: 2.5,
+  exit_code: 0,
+  signal: null,
+  cpu_seconds: 0.1,
+  peak_memory_bytes: 1024,
+  out_of_memory: false,
+  num_warnings: 0,
+  log_bytes: 0,
+  output: null,
+  output_bytes: 0,
+  problem: null,
+  stopped: false,
+  lost: false,
+  tail: '',
+  ...more,
+});
+
 type AllOf<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer All) => void
   ? All
   : never;

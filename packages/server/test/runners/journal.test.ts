@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 
 import { createIntake, journalReader, longestRecord } from '../../src/runners/journal.ts';
 import { recordIn } from '../../src/runners/records.ts';
-import { cleanUp, newFolder } from './batch.ts';
+import { cleanUp, endRecord, newFolder } from './batch.ts';
 
 afterAll(cleanUp);
 
@@ -15,23 +15,7 @@ const MOST = 1000;
 const newIntake = (units = 3) => createIntake({ has: (number) => number < units, largestOutput: MOST });
 
 const START = { start: 0, time: 1.5 };
-const END = {
-  end: 0,
-  time: 2.5,
-  exit_code: 0,
-  signal: null,
-  cpu_seconds: 0.1,
-  peak_memory_bytes: 1024,
-  out_of_memory: false,
-  num_warnings: 0,
-  log_bytes: 0,
-  output: null,
-  output_bytes: 0,
-  problem: null,
-  stopped: false,
-  lost: false,
-  tail: '',
-};
+const END = endRecord(0);
 const WORKER = { worker: 77, started: '123', boot: 'b', time: 1, host: 'n1', scheduler_job_id: 5, array_job: 4 };
 
 const bytesOf = (...records: (object | string)[]) =>

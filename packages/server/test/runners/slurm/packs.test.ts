@@ -5,6 +5,7 @@ import type { Batch } from '../../../src/runners/index.ts';
 import { recordIn, type ToldEnd, type WorkerRecord } from '../../../src/runners/records.ts';
 import { isRead, takeRecord } from '../../../src/runners/slurm/packs.ts';
 import { type Pack, roundOf } from '../../../src/runners/slurm/rounds.ts';
+import { endRecord } from '../batch.ts';
 
 const PATIENCE = 20_000;
 const ENDED = 1_000_000;
@@ -54,25 +55,7 @@ function told(record: object): WorkerRecord {
 }
 const workerOn = (host: string) => told({ worker: 1, started: '1', boot: 'b', time: 1, host });
 const startOf = (start: number) => told({ start, time: 2 });
-const endOf = (end: number, more: Partial<ToldEnd> = {}) =>
-  told({
-    end,
-    time: 3,
-    exit_code: 0,
-    signal: null,
-    cpu_seconds: 0,
-    peak_memory_bytes: null,
-    out_of_memory: false,
-    num_warnings: 0,
-    log_bytes: 0,
-    output: null,
-    output_bytes: 0,
-    problem: null,
-    stopped: false,
-    lost: false,
-    tail: '',
-    ...more,
-  });
+const endOf = (end: number, more: Partial<ToldEnd> = {}) => told(endRecord(end, more));
 const taker = {
   results: { keepUnit: async (end: ToldEnd) => end } as never,
   runsAgain: () => false,

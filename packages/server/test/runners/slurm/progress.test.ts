@@ -9,7 +9,7 @@ import { openProgress } from '../../../src/runners/slurm/progress.ts';
 import { openResults } from '../../../src/runners/slurm/results.ts';
 import { openUnits } from '../../../src/runners/slurm/rounds.ts';
 import { optionsFor } from '../../engine/slurm/support.ts';
-import { cleanUp, newFolder, smallBatch } from '../batch.ts';
+import { cleanUp, endRecord, newFolder, smallBatch } from '../batch.ts';
 
 afterAll(cleanUp);
 
@@ -20,11 +20,7 @@ const LONG = 100_000;
 /** Of a unit that said so much. */
 const linesOf = (number: number) => [
   { start: number, time: 1 },
-  {
-    ...{ end: number, time: 2, exit_code: 0, signal: null, cpu_seconds: 0, peak_memory_bytes: null, problem: null },
-    ...{ out_of_memory: false, num_warnings: 0, log_bytes: 0, stopped: false, lost: false, tail: '' },
-    ...{ output: ' '.repeat(LONG), output_bytes: LONG },
-  },
+  endRecord(number, { output: ' '.repeat(LONG), output_bytes: LONG }),
 ];
 
 it('many outputs that are long together do not wait for each other', async () => {
