@@ -74,7 +74,7 @@ export interface ProcedureOptions {
   startsOver?(error: unknown): boolean;
   /** Proves that no other process has taken this over. */
   proveOurs?(): Promise<void>;
-  /** Aborted when this is to stop, since another process goes on with it: a command ends, and no step begins. */
+  /** Aborted when the service stops, or another process has taken this over: a command ends, and no step begins. */
   signal?: AbortSignal;
   now?: () => Date;
 }
