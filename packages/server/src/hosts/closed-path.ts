@@ -1,6 +1,6 @@
 /** Paths on which the service can act with its own rights: nobody else can put something else in the way. */
 import { lstat, realpath } from 'node:fs/promises';
-import { resolve, sep } from 'node:path';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 
 import { unlessGone } from './reading.ts';
 
@@ -11,7 +11,7 @@ const ROOT = 0;
 
 /** `/a/b` → `/`, `/a`, `/a/b`. */
 function wayTo(path: string): string[] {
-  const names = resolve(path).split(sep).filter(Boolean);
+  const names = path.split(sep).filter(Boolean);
   return [sep, ...names.map((_, index) => sep + names.slice(0, index + 1).join(sep))];
 }
 
@@ -34,9 +34,19 @@ async function isClosedWay(path: string): Promise<boolean> {
   return true;
 }
 
+/** Where a path leads, also when its last folders are not there yet. Undefined when a link on it leads to nothing. */
+async function whereItLeads(path: string): Promise<string | undefined> {
+  const real = await unlessGone(realpath(path));
+  if (real !== undefined) return real;
+  if (await unlessGone(lstat(path))) return undefined;
+  const folder = await whereItLeads(dirname(path));
+  return folder && join(folder, basename(path));
+}
+
 /** Whether the service and root alone can make, move or exchange anything on the way to a path, and the path itself. */
 export async function isClosedPath(path: string): Promise<boolean> {
-  if (!(await isClosedWay(path))) return false;
-  const real = await unlessGone(realpath(path));
-  return real === undefined || real === resolve(path) || isClosedWay(real);
+  const asked = resolve(path);
+  if (!(await isClosedWay(asked))) return false;
+  const real = await whereItLeads(asked);
+  return real === asked || (real !== undefined && isClosedWay(real));
 }

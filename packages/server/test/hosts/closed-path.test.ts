@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 
 import { isClosedPath } from '../../src/hosts/index.ts';
 
@@ -31,12 +31,21 @@ it.each([
   ]);
 });
 
-it('a link counts with the way to what it leads to', async () => {
+describe('a link counts with the way to what it leads to', () => {
   const [own, open] = [folder('own', 0o755), folder('open', 0o777)];
   symlinkSync(own, join(root, 'to-own'));
   symlinkSync(open, join(root, 'to-open'));
-  expect([await isClosedPath(join(root, 'to-own/a')), await isClosedPath(join(root, 'to-open'))]).toEqual([
-    true,
-    false,
-  ]);
+  symlinkSync(join(open, 'not-there'), join(root, 'to-nothing'));
+
+  it.each([
+    ['to-own', true],
+    ['to-own/not-there/below', true],
+    ['to-open', false],
+    // what is not there, anybody may make first
+    ['to-open/not-there/below', false],
+    ['to-nothing', false],
+    ['to-nothing/below', false],
+  ])('%s', async (path, closed) => {
+    expect(await isClosedPath(join(root, path))).toBe(closed);
+  });
 });
