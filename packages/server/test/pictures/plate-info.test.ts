@@ -105,7 +105,7 @@ describe('metadata that says too much', () => {
 describe('a large plate', () => {
   it.each([
     ['1536 wells', 32, 48, 1],
-    ['384 wells of several fields', 16, 24, process.env['LONG'] ? 30 : 4],
+    ['384 wells of many fields', 16, 24, process.env['LONG'] ? 30 : 12],
   ])('of %s is told about with every field', PATIENT, async (name, rows, columns, fields) => {
     const plate = `${name.replaceAll(' ', '-')}.zarr`;
     const image = writeImage(place(plate, 'image'), { channels: 3 });
