@@ -114,7 +114,8 @@ bare.get<{ Params: { name: string } }>('/run/:name', async ({ params }, reply) =
 const [serviceUrl, bareUrl] = await Promise.all([service, bare].map((app) => listenOn(app, '127.0.0.1', 0)));
 const { host, port, user, password, database } = workplace.pool.options;
 console.log(JSON.stringify({ serviceUrl, bareUrl, connection: { host, port, user, password, database } }));
-process.on('SIGTERM', () => {
+// with the benchmark, however that ends: what it writes to may be closed
+process.stdin.resume().once('close', () => {
   void Promise.all([service.close(), bare.close()])
     .then(() => workplace.close())
     .then(() => process.exit(0));

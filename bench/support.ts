@@ -40,7 +40,7 @@ const environmentFor = (account: string | undefined) => {
 export async function withServers<T>(work: (servers: Servers) => Promise<T>, account?: string): Promise<T> {
   const data = mkdtempSync(join(tmpdir(), 'service-bench-'));
   const child = spawn(process.execPath, [join(ROOT, 'bench/server.ts'), data], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'inherit'],
     env: environmentFor(account),
   });
   const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -50,7 +50,7 @@ export async function withServers<T>(work: (servers: Servers) => Promise<T>, acc
   try {
     return await work({ ...(JSON.parse(line) as Servers), pid: child.pid! });
   } finally {
-    child.kill('SIGTERM');
+    child.stdin.end();
     await ended;
     rmSync(data, { recursive: true, force: true });
   }
