@@ -285,7 +285,10 @@ describe('submissions', () => {
     await withTables();
     run(['init-db-data', '--resource', 'default', '--profile', 'default']);
     await query('truncate audit_log');
-    expect(run(['submissions-disable'])).toMatchObject({ code: 0, out: expect.stringContaining('refused on 1') });
+    expect(run(['submissions-disable'])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('refused on 1 resource now'),
+    });
     expect(await query('select prevent_new_submissions as off from resources')).toEqual([{ off: true }]);
     expect(run(['submissions-disable']).code).toBe(0);
     expect(run(['submissions-enable']).code).toBe(0);
@@ -322,7 +325,9 @@ describe('recent', () => {
         ('failed', now()), ('OK', now()), ('OK', now() - interval '2 hours')) s (status, ended)`);
     const idle = run(['recent']);
     expect(idle.code).toBe(0);
-    expect(idle.out).toMatch(/^## Summary\nNothing runs; 5 .* A restart is safe\.\n\n## Recent jobs\n/);
+    expect(idle.out).toMatch(
+      /^## Summary\nNothing runs; 5 jobs or task-group activities ended in .* A restart is safe\.\n\n## Recent jobs\n/,
+    );
     const ids = (out: string) => [...out.matchAll(/^ID=(\d+) by/gm)].map(([, id]) => Number(id));
     expect(ids(idle.out)).toEqual([3, 2, 1, 2, 1]);
     expect(idle.out).toContain(
@@ -334,7 +339,9 @@ describe('recent', () => {
       update task_group_activities set status = 'pending', timestamp_ended = null where id = 3;
       update task_group_activities set status = 'ongoing', timestamp_ended = null where id = 1`);
     const busy = run(['recent', '--minutes', '0']);
-    expect(busy.out).toMatch(/^## Summary\n3 .* Wait for them before a restart\.\n\n## Recent jobs\n/);
+    expect(busy.out).toMatch(
+      /^## Summary\n3 jobs or task-group activities are running\. Wait for them before a restart\.\n\n## Recent jobs\n/,
+    );
     expect(ids(busy.out)).toEqual([4, 1, 3]);
     expect(busy.out).toMatch(/ID=4 by b@example\.org submitted start=[\d-]+ [\d:]+ end=-\n/);
   });

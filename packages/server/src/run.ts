@@ -21,6 +21,7 @@ import { guarded, ignored } from './guard.ts';
 import { listenOn } from './http/index.ts';
 import { type Logging } from './logging/index.ts';
 import { isOfKind } from '@service/contract/errors';
+import { plural } from '@service/contract/plural';
 
 import { prepareAccount, type RunAs, startLine } from './run-as/index.ts';
 import { createService, dataBase, runAsFor } from './service.ts';
@@ -96,7 +97,7 @@ async function requireCurrentSchema({ db }: Workplace): Promise<void> {
   const missing = await missingMigrations(db);
   if (missing.length > 0) {
     throw new SettingsError(
-      `The database is ${missing.length} migration(s) behind this version. Run: servicectl set-db`,
+      `The database is ${missing.length} ${plural(missing.length, 'migration')} behind this version. Run: servicectl set-db`,
     );
   }
 }

@@ -1,4 +1,6 @@
 /** `servicectl recent`: what runs, or ended lately; tells whether a restart is safe. */
+import { plural } from '@service/contract/plural';
+
 import { recentJobs } from '../jobs/index.ts';
 import { recentActivities } from '../tasks/index.ts';
 import { withWorkplace } from './tools.ts';
@@ -11,12 +13,15 @@ const time = (timestamp: string | null) => timestamp?.slice(0, 19).replace('T', 
 const period = (start: string, end: string | null) => `start=${time(start)} end=${time(end)}`;
 
 function summary(running: number, ended: number, minutes: number): string {
+  const those = (count: number) =>
+    `${count} ${plural(count, 'job')} or task-group ${plural(count, 'activity', 'activities')}`;
   if (running > 0) {
-    return `${running} job(s) or task-group activities are running. Wait for them before a restart.`;
+    const [are, them] = [plural(running, 'is', 'are'), plural(running, 'it', 'them')];
+    return `${those(running)} ${are} running. Wait for ${them} before a restart.`;
   }
   const lately = `in the last ${minutes} minutes`;
   return ended > 0
-    ? `Nothing runs; ${ended} job(s) or task-group activities ended ${lately}. A restart is safe.`
+    ? `Nothing runs; ${those(ended)} ended ${lately}. A restart is safe.`
     : `Nothing runs, and nothing ended ${lately}. A restart is safe.`;
 }
 

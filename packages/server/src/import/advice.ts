@@ -1,4 +1,5 @@
 /** What to set, from what was found. */
+import { plural } from '@service/contract/plural';
 import type pg from 'pg';
 
 export interface Found {
@@ -45,7 +46,7 @@ export function advice(found: Found, key: 'carried over' | 'in the data folder' 
     keys[key],
     ...(closedResources > 0
       ? [
-          `${closedResources} resource(s) refuse new jobs (prevent_new_submissions). servicectl submissions-enable lets all of them take jobs.`,
+          `${closedResources} ${plural(closedResources, 'resource refuses', 'resources refuse')} new jobs (prevent_new_submissions). servicectl submissions-enable lets ${plural(closedResources, 'it', 'all of them')} take jobs.`,
         ]
       : []),
     ...(jobs > 0

@@ -1,4 +1,5 @@
 /** Tables and columns that a site added of its own accord. They stay behind; the report says how much is in them. */
+import { plural } from '@service/contract/plural';
 import type pg from 'pg';
 
 import { SOURCE_TABLES, type SourceTable } from './source-tables.ts';
@@ -38,6 +39,11 @@ async function findParts(source: pg.Client): Promise<Part[]> {
   });
 }
 
+const stayBehind = (rows: string | null) =>
+  rows === null
+    ? 'Its rows, which the role cannot read, stay behind.'
+    : `Its ${rows} ${plural(Number(rows), 'row stays', 'rows stay')} behind.`;
+
 export async function unknownParts(source: pg.Client): Promise<{ table: string; text: string }[]> {
   const parts = await findParts(source);
   if (parts.length === 0) return [];
@@ -51,6 +57,6 @@ export async function unknownParts(source: pg.Client): Promise<{ table: string; 
   const { rows } = await source.query<{ table: string; what: string; num: string | null }>(counts.join(' union all '));
   return rows.map(({ table, what, num }) => ({
     table,
-    text: `${what} is not the existing system's own. ${num === null ? 'Its rows, which the role cannot read,' : `Its ${num} row(s)`} stay behind.`,
+    text: `${what} is not the existing system's own. ${stayBehind(num)}`,
   }));
 }

@@ -11,6 +11,7 @@ import type {
   SingleJob,
   User,
 } from '@service/contract';
+import { plural } from '@service/contract/plural';
 
 import { type Database, pageOf } from '../db/index.ts';
 import { waitingWords } from '../engine/slurm/reasons.ts';
@@ -111,8 +112,6 @@ export async function latestJob(
   return { ...job, task_statuses: Object.fromEntries(statuses) };
 }
 
-const jobs = (count: number) => (count === 1 ? '1 job' : `${count} jobs`);
-
 /** Who looks at a page does not wait for a cluster that is away. */
 const LONGEST_QUESTION_MS = 10_000;
 
@@ -141,6 +140,6 @@ export async function queueOf(db: Database, clusters: Clusters, job: Job): Promi
   const reason =
     jobs_ahead === 0
       ? 'This job is next and starts when a slot is free.'
-      : `${jobs(jobs_ahead)} submitted earlier on the same resource ${jobs_ahead === 1 ? 'has' : 'have'} not started either.`;
+      : `${jobs_ahead} ${plural(jobs_ahead, 'job')} submitted earlier on the same resource ${plural(jobs_ahead, 'has', 'have')} not started either.`;
   return { state: 'waiting', jobs_ahead, reason };
 }

@@ -7,6 +7,8 @@
  * A line without its end, left by a crash, is not a record yet. Lines that no worker writes are counted, and left out: a task
  * may have written them. A journal with many of them, or with one of endless length, is not read any further.
  */
+import { plural } from '@service/contract/plural';
+
 import { openRegular } from '../hosts/index.ts';
 import { createLines } from './lines.ts';
 import { recordIn, type WorkerRecord } from './records.ts';
@@ -94,7 +96,7 @@ export function createIntake({ has, largestOutput }: IntakeOptions): Intake {
 
 /** What is said when lines were left out. */
 export const strangeWords = (count: number): string =>
-  `${count === 1 ? '1 line' : `${count} lines`} in the journal of the tasks ${count === 1 ? 'was' : 'were'} not written by the service and left out`;
+  `${count} ${plural(count, 'line')} in the journal of the tasks ${plural(count, 'was', 'were')} not written by the service and left out`;
 
 export interface JournalReader {
   /** The records since the last call; about a megabyte at a time, so call again until there are none. */

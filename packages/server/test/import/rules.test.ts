@@ -102,7 +102,7 @@ const CASES: Case[] = [
     rule: 'oauth.tokens',
     name: 'tokens of providers stay behind, and are counted',
     arrange: (from) => from.add('oauthaccount', { id: 3, account_id: 'x' }),
-    lines: [['oauth_accounts', null, '1 external account']],
+    lines: [['oauth_accounts', null, '1 external account is imported without']],
   },
   {
     rule: 'profiles.unknown-type',
@@ -655,8 +655,8 @@ const CASES: Case[] = [
       await from.query('update projectv2 set cost = 5');
     },
     lines: [
-      ['projectv2', null, "The column projectv2.cost is not the existing system's own. Its 1 row(s)"],
-      ['site notes', null, 'Its 3 row(s)'],
+      ['projectv2', null, "The column projectv2.cost is not the existing system's own. Its 1 row stays behind."],
+      ['site notes', null, 'Its 3 rows stay behind.'],
       ['site.resource', null, 'The table site.resource is not'],
     ],
   },

@@ -1,5 +1,6 @@
 /** Numbers, times and sizes as pages show them. */
 import type { WorkflowTask } from '@service/contract';
+import { plural } from '@service/contract/plural';
 
 /** U+202F: a space that does not break, narrower than others. */
 const THIN = '\u202f';
@@ -32,7 +33,7 @@ export const formatPixel = (value: number, digits: number): string =>
 
 /** `1 image`, `6 images` */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
-  `${formatCount(count)} ${count === 1 ? one : many}`;
+  `${formatCount(count)} ${plural(count, one, many)}`;
 
 const two = (value: number) => String(value).padStart(2, '0');
 

@@ -164,7 +164,8 @@ export function oauthAccounts(plan: Plan): Mapping {
         from: `(select count(*) as num from public.oauthaccount) counted`,
         where: 'num > 0',
         id: NO_ROW,
-        text: `num || ' external account(s) are imported without the tokens of their provider, which nothing needs after the sign-in.'`,
+        text: `case num when 1 then '1 external account is' else num || ' external accounts are' end
+          || ' imported without the tokens of the provider, which nothing needs after the sign-in.'`,
       },
     ],
   };

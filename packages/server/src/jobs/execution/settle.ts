@@ -1,5 +1,6 @@
 /** Ends the run of a task: merges what its units said into the image list, once, together with history and accounting. */
 import { ServiceError } from '@service/contract/errors';
+import { plural } from '@service/contract/plural';
 
 import { STATUS_KEY } from '../../engine/filters.ts';
 import { applyOutput, touchedUrls } from '../../engine/image-list.ts';
@@ -49,7 +50,7 @@ interface FailedTask {
 
 /** `2 other images failed.`, in a line of its own; nothing for none. */
 function othersFailed(count: number, one: 'image' | 'unit'): string {
-  return count === 0 ? '' : `\n${count} other ${one}${count === 1 ? '' : 's'} failed.`;
+  return count === 0 ? '' : `\n${count} other ${plural(count, one)} failed.`;
 }
 
 /** The first of the units that failed stands for the task. */

@@ -3,6 +3,8 @@
  *
  * Should a job come to run twice all the same, the workers of the second one find the packs taken and end.
  */
+import { plural } from '@service/contract/plural';
+
 import { packsScript } from '../../engine/slurm/script.ts';
 import { capture, HostAway } from '../../hosts/index.ts';
 import {
@@ -119,7 +121,7 @@ export function createSubmitter(parts: SubmitterParts): Submitter {
       onSilence: (_, isFirst) => isFirst && say?.('Slurm does not answer; the submission is tried again'),
     });
     arrays.submitted(array, id);
-    say?.(`Slurm job ${id}: ${piece.count === 1 ? '1 job' : `an array of ${piece.count} jobs`}`);
+    say?.(`Slurm job ${id}: ${plural(piece.count, '1 job', `an array of ${piece.count} jobs`)}`);
   }
 
   async function submitArrays(round: Round): Promise<void> {
@@ -182,7 +184,7 @@ export function createSubmitter(parts: SubmitterParts): Submitter {
 
   async function writeAndSubmit(plan: RoundPlan): Promise<void> {
     const [count, why] = [plan.units?.length ?? 0, plan.attempt > 0 ? ' with more memory or time' : ''];
-    if (plan.units) say?.(`${count} ${count === 1 ? 'unit is' : 'units are'} submitted again${why}`);
+    if (plan.units) say?.(`${count} ${plural(count, 'unit is', 'units are')} submitted again${why}`);
     await writeRound(batch, plan, units);
     await submit(progress.begin(plan));
   }

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 
 import type { Resource } from '@service/contract';
+import { plural } from '@service/contract/plural';
 
 import { tasksOfManifest } from '../manifest.ts';
 import { indexSettings } from '../package-index.ts';
@@ -117,7 +118,7 @@ export async function buildEnvironment(run: ProcedureRun, group: GroupAtWork, si
     const { manifest, packageRoot } = await findManifest(run, venv, group.pkg_name);
     await checkExecutables(run, manifest, packageRoot);
     const tasks = tasksOfManifest(manifest, { python: join(venv, 'bin/python'), packageRoot, version: group.version });
-    run.say(`Found ${manifest.task_list.length} tasks`);
+    run.say(`Found ${manifest.task_list.length} ${plural(manifest.task_list.length, 'task')}`);
     return { env_info, tasks };
   });
   await compile(run, venv);
