@@ -91,9 +91,11 @@ it('while all that a person asks for waits for a lock, others and the service ar
   const waiting = Array.from({ length: 30 }, () =>
     forPerson(ANNA, () => sql`select pg_advisory_xact_lock(1)`.execute(db)),
   );
+  // of this database: other tests wait for locks of the same number in theirs
   const blocked = async () => {
     const { rows } = await holder.query<{ count: number }>(
-      "select count(*)::int as count from pg_locks where locktype = 'advisory' and not granted",
+      `select count(*)::int as count from pg_locks join pg_database on pg_database.oid = pg_locks.database
+       where datname = current_database() and locktype = 'advisory' and not granted`,
     );
     return rows[0]!.count;
   };
