@@ -326,7 +326,7 @@ describe('recent', () => {
     const idle = run(['recent']);
     expect(idle.code).toBe(0);
     expect(idle.out).toMatch(
-      /^## Summary\nNothing runs; 5 jobs or task-group activities ended in .* A restart is safe\.\n\n## Recent jobs\n/,
+      /^## Summary\nNothing runs; 5 jobs or task-group activities ended in the last 20 minutes\. A restart is safe\.\n\n## Recent jobs\n/,
     );
     const ids = (out: string) => [...out.matchAll(/^ID=(\d+) by/gm)].map(([, id]) => Number(id));
     expect(ids(idle.out)).toEqual([3, 2, 1, 2, 1]);
@@ -334,6 +334,9 @@ describe('recent', () => {
       '## Recent task-group activities\nID=2 by a@example.org collect pkg 1.0 OK start=2026-01-02 03:04:05 end=20',
     );
     expect(ids(run(['recent', '--minutes', '99999999999999999999']).out)).toHaveLength(7);
+    expect(run(['recent', '--minutes', '1']).out).toContain(
+      'Nothing runs; 2 jobs or task-group activities ended in the last minute.',
+    );
     await query(`
       update jobs set status = 'submitted', end_timestamp = null where id = 4;
       update task_group_activities set status = 'pending', timestamp_ended = null where id = 3;
@@ -344,6 +347,8 @@ describe('recent', () => {
     );
     expect(ids(busy.out)).toEqual([4, 1, 3]);
     expect(busy.out).toMatch(/ID=4 by b@example\.org submitted start=[\d-]+ [\d:]+ end=-\n/);
+    await query(`update task_group_activities set status = 'OK', timestamp_ended = now()`);
+    expect(run(['recent']).out).toContain('1 job or task-group activity is running. Wait for it before a restart.');
   });
 });
 

@@ -19,7 +19,7 @@ function summary(running: number, ended: number, minutes: number): string {
     const [are, them] = [plural(running, 'is', 'are'), plural(running, 'it', 'them')];
     return `${those(running)} ${are} running. Wait for ${them} before a restart.`;
   }
-  const lately = `in the last ${minutes} minutes`;
+  const lately = `in the last ${plural(minutes, 'minute', `${minutes} minutes`)}`;
   return ended > 0
     ? `Nothing runs; ${those(ended)} ended ${lately}. A restart is safe.`
     : `Nothing runs, and nothing ended ${lately}. A restart is safe.`;

@@ -11,6 +11,7 @@ import {
   type Resource,
   type User,
 } from '@service/contract';
+import { plural } from '@service/contract/plural';
 
 import { usableProfile } from '../accounts/index.ts';
 import { brokenConstraint, type Database, zulu } from '../db/index.ts';
@@ -48,7 +49,10 @@ function rangeOf(count: number, asked: JobCreate): { first: number; last: number
   const first = asked.first_task_index ?? 0;
   const last = asked.last_task_index ?? count - 1;
   if (first > last || last > count - 1) {
-    throw refuse(422, `The workflow has ${count} task(s), so that tasks ${first} to ${last} cannot be run.`);
+    throw refuse(
+      422,
+      `The workflow has ${count} ${plural(count, 'task')}, so that tasks ${first} to ${last} cannot be run.`,
+    );
   }
   return { first, last };
 }

@@ -115,7 +115,7 @@ it('every problem shows when those before it are solved', async () => {
       /workflow/,
     ],
     ['workflow without tasks', () => (request.workflow_id = empty.id), 422, /no tasks/],
-    ['outside the workflow', () => (request.workflow_id = broken.id), 422, /2 task\(s\)/],
+    ['outside the workflow', () => (request.workflow_id = broken.id), 422, /^The workflow has 2 tasks, so that /],
     ['no access to a task', () => (body['last_task_index'] = 1), 403, /no access to/],
     ['task of another resource', () => ofGroup({ user_id: caller.id }), 403, /another resource/],
     ['inactive task', () => ofGroup({ resource_id: resource }), 422, /not active/],

@@ -17,7 +17,7 @@ test('waits for the job and reports; Open workflow shows the echo task; Remove d
   expect(await projects()).toHaveLength(1);
 
   await page.getByRole('link', { name: 'Open workflow' }).click();
-  await page.waitForURL(/\/v2\/projects\/\d+\/workflows\/\d+(\?dataset=\d+)?$/);
+  await page.waitForURL(/\/v2\/projects\/\d+\/workflows\/\d+\?dataset=\d+$/);
   await page.getByText('__TEST_ECHO_TASK__').first().waitFor();
 
   const second = await anna.open('/healthcheck');

@@ -213,7 +213,7 @@ test('workflow: create, import broken/unknown versions/valid/with other name, ve
   const back = () => goTo(page, `/v2/projects/${project.id}`);
   const list = () => names(page, 'Workflows', /^W/);
   const workflows = () => good<Workflow[]>(anna.client.get(`/api/v2/project/${project.id}/workflow/`));
-  const arrived = () => page.waitForURL(/\/workflows\/\d+(\?dataset=\d+)?$/);
+  const arrived = () => page.waitForURL(/\/workflows\/\d+$/);
   const choose = async (content: unknown) => {
     await page.getByRole('button', { name: 'New workflow' }).click();
     await page.getByRole('button', { name: 'From a file' }).click();

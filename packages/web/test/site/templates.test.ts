@@ -153,7 +153,7 @@ test('template: use it, from its page and from a project', async () => {
   await page.getByRole('option', { name: 'Screen 7' }).click();
   await looksWell(page, 'template-use');
   await page.getByRole('button', { name: 'Create workflow' }).click();
-  await page.waitForURL(new RegExp(`/v2/projects/${project.id}/workflows/\\d+(\\?dataset=\\d+)?$`));
+  await page.waitForURL(new RegExp(`/v2/projects/${project.id}/workflows/\\d+$`));
 
   await goTo(page, `/v2/projects/${project.id}`);
   await page.getByRole('button', { name: 'New workflow' }).click();
@@ -173,7 +173,7 @@ test('template: use it, from its page and from a project', async () => {
   await page.getByRole('textbox', { name: 'Name' }).last().fill('Mine');
   await looksWell(page, 'workflow-from-template');
   await page.getByRole('button', { name: 'Use template' }).click();
-  await page.waitForURL(new RegExp(`/v2/projects/${project.id}/workflows/\\d+(\\?dataset=\\d+)?$`));
+  await page.waitForURL(new RegExp(`/v2/projects/${project.id}/workflows/\\d+$`));
   const list = await good<{ name: string; template_id: number }[]>(
     anna.client.get(`/api/v2/project/${project.id}/workflow/?slim=true`),
   );
@@ -200,7 +200,7 @@ test('template: versions that are not here are chosen, and only those are sent',
     page.getByRole('button', { name: 'Create workflow' }).click(),
   ]);
   expect(request.postDataJSON()).toEqual({ override_versions: { 1: '2.0.0' } });
-  await page.waitForURL(new RegExp(`/v2/projects/${project.id}/workflows/\\d+(\\?dataset=\\d+)?$`));
+  await page.waitForURL(new RegExp(`/v2/projects/${project.id}/workflows/\\d+$`));
   const [workflow] = await good<{ task_list: { task_id: number }[] }[]>(
     tom.client.get(`/api/v2/project/${project.id}/workflow/`),
   );

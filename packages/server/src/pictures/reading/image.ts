@@ -5,6 +5,7 @@
 import { open, root } from 'zarrita';
 
 import { type Level, type OmeImage, readOme } from '@service/contract/ome';
+import { plural } from '@service/contract/plural';
 
 import { type Numbers, problemWith } from '../../zarr/arrays.ts';
 import { readAttributes } from '../../zarr/attributes.ts';
@@ -74,7 +75,9 @@ async function openArray(folder: string, level: string, version: 2 | 3, reading:
 function levelOf(array: Numbers, { path, scale }: Level, axes: readonly string[], folder: string): OpenLevel {
   const { shape } = array;
   if (shape.length !== axes.length) {
-    throw unreadable(`${folder}/${path} is damaged: it has ${shape.length} axes, and the image names ${axes.length}.`);
+    throw unreadable(
+      `${folder}/${path} is damaged: it has ${shape.length} ${plural(shape.length, 'axis', 'axes')}, and the image names ${axes.length}.`,
+    );
   }
   const along = (axis: string) => (axes.includes(axis) ? shape[axes.indexOf(axis)]! : 1);
   const [y, x] = [scale?.at(-2), scale?.at(-1)];

@@ -12,6 +12,7 @@ import {
   shades,
   toldLimits,
 } from '@service/contract/ome';
+import { plural } from '@service/contract/plural';
 
 import type { PlateAsk } from '../ask.ts';
 import { inPicture, shared, TILE, zoomLevels } from '../drawing/mosaic.ts';
@@ -54,7 +55,9 @@ function frameOf({ rows, columns, fullSize, wells }: Layout, { size, tile, well 
   const levels = zoomLevels(rows.length, columns.length, fullSize);
   const level = levels[tile.level];
   if (!level)
-    throw unreadable(`This plate has ${levels.length} levels, counted from 0. There is no level ${tile.level}.`);
+    throw unreadable(
+      `This plate has ${levels.length} ${plural(levels.length, 'level')}, counted from 0. There is no level ${tile.level}.`,
+    );
   const [left, top] = [tile.column * TILE, tile.row * TILE];
   const part = shared(
     { left, top, width: TILE, height: TILE },

@@ -121,7 +121,7 @@ export function createSubmitter(parts: SubmitterParts): Submitter {
       onSilence: (_, isFirst) => isFirst && say?.('Slurm does not answer; the submission is tried again'),
     });
     arrays.submitted(array, id);
-    say?.(`Slurm job ${id}: ${plural(piece.count, '1 job', `an array of ${piece.count} jobs`)}`);
+    say?.(`Slurm job ${id}: ${piece.count === 1 ? '1 job' : `an array of ${piece.count} jobs`}`);
   }
 
   async function submitArrays(round: Round): Promise<void> {

@@ -1,4 +1,6 @@
 /** The matrix of an AnnData table, dense or sparse: some of its columns, each as a list of numbers. */
+import { plural } from '@service/contract/plural';
+
 import { readAttributes } from '../../zarr/attributes.ts';
 import { eachAtOnce } from '../../zarr/each-at-once.ts';
 import { type Reading, readWhole } from '../../zarr/store.ts';
@@ -24,7 +26,10 @@ function numberType(facts: ArrayFacts): NumberColumn['type'] {
 
 function dense(facts: ArrayFacts, reading: Reading): Matrix {
   const { shape, array, path, dtype } = facts;
-  if (shape.length !== 2) throw unreadable(`${path} is damaged: it has ${shape.length} axes instead of two.`);
+  if (shape.length !== 2)
+    throw unreadable(
+      `${path} is damaged: it has ${shape.length} ${plural(shape.length, 'axis', 'axes')} instead of two.`,
+    );
   const [rows, columns] = shape as [number, number];
   const [height, width] = array.chunks as [number, number];
   const type = numberType(facts);

@@ -1,4 +1,6 @@
 /** What people read at a field whose value the schema refuses: short, with what to do. */
+import { plural } from '@service/contract/plural';
+
 import { isObject } from '../json.ts';
 
 /** A broken rule: the keyword, what the schema says for it, and the value it was said about. */
@@ -30,7 +32,7 @@ const FORMATS: Record<string, string> = {
   ipv6: 'an IPv6 address',
 };
 
-const things = (count: unknown, one: string) => `${String(count)} ${one}${count === 1 ? '' : 's'}`;
+const things = (count: unknown, one: string, many?: string) => `${String(count)} ${plural(Number(count), one, many)}`;
 const quoted = (names: unknown[]) => names.map((name) => `“${String(name)}”`).join(' and ');
 
 const WORDS: Record<string, (broken: Broken) => string> = {
@@ -50,8 +52,8 @@ const WORDS: Record<string, (broken: Broken) => string> = {
   minItems: ({ rule }) => `Give at least ${things(rule, 'item')}.`,
   maxItems: ({ rule }) => `Keep at most ${things(rule, 'item')}.`,
   uniqueItems: () => 'Each item may occur only once. Remove the repeated ones.',
-  minProperties: ({ rule }) => `Give at least ${rule === 1 ? '1 entry' : `${String(rule)} entries`}.`,
-  maxProperties: ({ rule }) => `Keep at most ${rule === 1 ? '1 entry' : `${String(rule)} entries`}.`,
+  minProperties: ({ rule }) => `Give at least ${things(rule, 'entry', 'entries')}.`,
+  maxProperties: ({ rule }) => `Keep at most ${things(rule, 'entry', 'entries')}.`,
   propertyNames: () => 'This name is not possible here. Use another one.',
   false: () => 'Not expected here. Remove it.',
   oneOf: () => 'Choose a variant.',

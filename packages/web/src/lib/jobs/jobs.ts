@@ -119,19 +119,21 @@ export function progressOf(
   };
 }
 
+/** What stopping costs where a task runs image by image. */
+export const lostImages = ({ running, waiting, done }: Record<'running' | 'waiting' | 'done', number>): string =>
+  `${counted(running, 'running image is', 'running images are')} lost, ${formatCount(waiting)} will not start, ${counted(done, 'finished one stays', 'finished ones stay')}.`;
+
 /** What stopping a job costs, from how its tasks stand. */
 export function stopWords(statuses: JobWithTaskStatuses['task_statuses'], jobId: number): string {
   const own = Object.values(statuses).find(
     (status) => status !== null && 'progress' in status && status.job_id === jobId && status.status === 'submitted',
   );
   if (!own || !('progress' in own)) return 'Nothing is running right now. Pending tasks will not start.';
-  const { running, waiting, done } = own.progress;
   // the images of tasks that are counted in units change all together at the end
-  const inUnits = own.num_done_images + own.num_failed_images < done + own.progress.failed;
+  const inUnits = own.num_done_images + own.num_failed_images < own.progress.done + own.progress.failed;
   if (inUnits || own.num_available_images === 0)
     return 'The running task will count as failed for all its images. Tasks that ended before it stay as they are.';
-  const lost = `${counted(running, 'running image')} ${running === 1 ? 'is' : 'are'} lost`;
-  return `${lost}, ${formatCount(waiting)} will not start, ${counted(done, 'finished one stays', 'finished ones stay')}.`;
+  return lostImages(own.progress);
 }
 
 /** People that can be filtered by: oneself first, then those seen. */

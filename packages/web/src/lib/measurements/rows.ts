@@ -1,6 +1,7 @@
 /** The rows of a table as the page has them: typed arrays, the images that they are of, and groups of rows. */
 import type { ColumnArray, ColumnsHeader } from '@service/contract';
 
+import { counted } from '../format.ts';
 import { cellName, readWell } from '../images/plates/plate.ts';
 import type { Numbers } from './statistics.ts';
 
@@ -127,6 +128,6 @@ export function groupsOf(rows: Rows, key: string | undefined, kept: Uint8Array):
   const shown = bySize.length > MOST_GROUPS ? bySize.slice(0, MOST_GROUPS - 1) : bySize;
   const rest = bySize.slice(shown.length);
   const groups = shown.sort(([one], [other]) => words.compare(one, other));
-  if (rest.length > 0) groups.push([`${rest.length} others`, rest.flatMap(([, list]) => list)]);
+  if (rest.length > 0) groups.push([counted(rest.length, 'other'), rest.flatMap(([, list]) => list)]);
   return groups.map(([name, list]) => ({ name, rows: Uint32Array.from(list) }));
 }

@@ -3,6 +3,7 @@
  * reached; what can be done with each, and why not.
  */
 import type { TaskGroupSlim, TaskSlim } from '@service/contract';
+import { plural } from '@service/contract/plural';
 
 import { counted } from '../format.ts';
 import { guestRefusal } from '../rights.ts';
@@ -100,9 +101,9 @@ export function whyNot(action: Action, group: Managed, reader: Reader, busy = fa
   if (busy) return 'Something is being done with it right now. Wait until that is finished.';
   const { num_submitted_jobs: jobs, num_workflows: workflows } = group;
   if (action !== 'delete' && jobs > 0)
-    return `${counted(jobs, 'running job')} ${jobs === 1 ? 'uses' : 'use'} it. Wait until no job runs, or stop ${jobs === 1 ? 'it' : 'them'}.`;
+    return `${counted(jobs, 'running job uses', 'running jobs use')} it. Wait until no job runs, or stop ${plural(jobs, 'it', 'them')}.`;
   if (action === 'delete' && workflows > 0)
-    return `${counted(workflows, 'workflow')} ${workflows === 1 ? 'uses' : 'use'} its tasks. Remove them from there first.`;
+    return `${counted(workflows, 'workflow uses', 'workflows use')} its tasks. Remove them from there first.`;
   return undefined;
 }
 
@@ -111,7 +112,7 @@ type Affected = Pick<TaskGroupSlim, 'origin' | 'num_workflows'> & { task_list: r
 /** What comes of it, before it is done. */
 export function effect(action: Action, { origin, num_workflows, task_list }: Affected): string {
   const own = origin === 'other';
-  const tasks = `${counted(task_list.length, 'task')} ${task_list.length === 1 ? 'is' : 'are'}`;
+  const tasks = counted(task_list.length, 'task is', 'tasks are');
   if (action === 'reactivate') {
     return own
       ? 'Its tasks can be added to workflows and run again.'

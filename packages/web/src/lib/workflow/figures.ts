@@ -5,6 +5,7 @@
  *     noteOf('parallel', status) // { look: 'failed', text: '6 images out of memory' }
  */
 import type { Cause, FullTaskStatus, TaskType } from '@service/contract';
+import { plural } from '@service/contract/plural';
 
 import { counted, formatCount } from '../format.ts';
 import { causeWords, type State } from '../ui/status.ts';
@@ -36,10 +37,7 @@ export function figuresOf(type: TaskType, status: FullTaskStatus, state: State, 
     if (status.status === 'failed') return unitFigures(state, bar);
     // of imported runs nobody knows how many
     if (status.num_new_images === null) return words(state.word.toLowerCase());
-    return [
-      strong(formatCount(status.num_new_images)),
-      { text: ` image${status.num_new_images === 1 ? '' : 's'} made` },
-    ];
+    return [strong(formatCount(status.num_new_images)), { text: ` ${plural(status.num_new_images, 'image')} made` }];
   }
   if (inUnits(type) && status.status === 'failed') return unitFigures(state, bar);
   return imageFigures(status, state);

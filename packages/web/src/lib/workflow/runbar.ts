@@ -2,6 +2,7 @@
 import type { JobWithTaskStatuses } from '@service/contract';
 
 import { counted, formatCount, formatDuration, secondsBetween, shortName } from '../format.ts';
+import { lostImages } from '../jobs/jobs.ts';
 import { jobState, STARTING, type State } from '../ui/status.ts';
 import type { BarCounts } from './counts.ts';
 import type { TaskView } from './status.ts';
@@ -133,8 +134,7 @@ export const isStopping = (job: Pick<JobWithTaskStatuses, 'status' | 'stop_reque
 /** What pressing Stop does, before it is pressed. */
 export function stopWords(view: TaskView | undefined): string {
   if (!view?.bar) return 'Tasks that have not started will not start. What is finished stays.';
-  const { running, waiting, done } = view.bar;
   if (view.unit === 'unit')
     return 'The running task will count as failed for all its images. What was finished before it stays.';
-  return `${counted(running, 'running image')} ${running === 1 ? 'is' : 'are'} lost, ${formatCount(waiting)} will not start, ${counted(done, 'finished one stays', 'finished ones stay')}.`;
+  return lostImages(view.bar);
 }

@@ -1,5 +1,6 @@
 /** What the choices of the run dialog do on the service, in words: nothing of it is left for the reader to find out. */
 import type { ImageStatus, TaskType } from '@service/contract';
+import { plural } from '@service/contract/plural';
 
 import { counted } from '../../format.ts';
 
@@ -74,9 +75,9 @@ function doneEffects({ name, type }: Choices['first'], done: number, statuses: r
   if (statuses.length > 0 && !hasStatusPerImage(type))
     return [`${name} does not run image by image: all its images share one status, so they run again together.`];
   if (done === 0 || statuses.includes('done')) return [];
-  const words = `${counted(done, 'image')} that ${done === 1 ? 'is' : 'are'} done for ${name}`;
-  if (statuses.length === 0) return [`${words} ${done === 1 ? 'runs' : 'run'} again.`];
-  return [`${words} ${done === 1 ? 'stays as it is' : 'stay as they are'}.`];
+  const words = `${counted(done, 'image')} that ${plural(done, 'is', 'are')} done for ${name}`;
+  if (statuses.length === 0) return [`${words} ${plural(done, 'runs', 'run')} again.`];
+  return [`${words} ${plural(done, 'stays as it is', 'stay as they are')}.`];
 }
 
 function filterEffects({ isReset, from, to, hasAttributeFilters, hasTypeFilters }: Choices): string[] {
