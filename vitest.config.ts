@@ -18,9 +18,10 @@ const ALONE = [
 const LONG_TWICE = process.env['LONG']
   ? []
   : [
-      ...['data', 'doors', 'hosts', 'http', 'jobs', 'logging', 'mail', 'overview', 'pictures'].map(everyFileOf),
+      ...['accounts', 'data', 'doors', 'hosts', 'http', 'jobs', 'logging', 'mail', 'overview', 'pictures'].map(
+        everyFileOf,
+      ),
       ...['projects', 'queue', 'settings', 'tables', 'tasks'].map(everyFileOf),
-      ...['accounts/oauth', 'accounts/sign-in', 'accounts/throttle'],
       ...['audit/audit-export', 'audit/audited-operations'],
     ].map(inServer);
 

@@ -5,11 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, describe, expect, it } from 'vitest';
 
+import { LONG } from '../packages/server/test/support/long.ts';
 import { clientOf } from '../packages/server/test/support/server.ts';
 import { remove, type Running, startService, temporaryFolder } from './support/processes.ts';
 import { buildWheel, goodFiles, uploadForm } from './support/wheels.ts';
 
-const KILLS = process.env['LONG'] ? 20 : 3;
+const KILLS = LONG ? 20 : 2;
 const LATEST_KILL_MS = 2500;
 
 const folder = temporaryFolder('faults');

@@ -4,13 +4,14 @@ import { join } from 'node:path';
 
 import { afterAll, expect, it } from 'vitest';
 
+import { LONG } from '../packages/server/test/support/long.ts';
 import { PASSWORD } from './support/mounted.ts';
 import { remove, startService, temporaryFolder } from './support/processes.ts';
 
 const READERS = 50;
 const SIZE = 2 ** 30;
 /** Of each reader: all of it takes minutes on a small machine. */
-const READ = process.env['LONG'] ? SIZE : 24 * 2 ** 20;
+const READ = LONG ? SIZE : 24 * 2 ** 20;
 const MOST_BYTES = 300 * 2 ** 20;
 
 const folder = temporaryFolder('readers');

@@ -4,6 +4,7 @@ import { join, relative } from 'node:path';
 
 import { afterAll, describe, expect, it } from 'vitest';
 
+import { LONG, oneIn } from '../packages/server/test/support/long.ts';
 import { type Client, clientOf } from '../packages/server/test/support/server.ts';
 import { type ProcessOptions, remove, ROOT, type Running, startService, temporaryFolder } from './support/processes.ts';
 
@@ -163,7 +164,7 @@ describe('npm start -- --demo', () => {
     ['after kills during the installation and during the run', [READY, INSTALLING, RUNNING]],
     ['at once', []],
   ];
-  it.each(process.env['LONG'] ? histories : histories.slice(0, 1))(
+  it.each(LONG ? histories : histories.slice(0, 1))(
     'makes, %s, a project with a plate that is measured, and a workflow that fails; a second start changes nothing',
     async (_, kills) => {
       const data = join(newFolder(), 'data');
@@ -213,21 +214,24 @@ describe('npm start -- --demo', () => {
     LONG_MS,
   );
 
-  it('gives the administrator a profile where there is none, and says that it is unfinished when the service stops', async () => {
-    const data = join(newFolder(), 'data');
-    const before = start(data, {}, []);
-    const client = await signIn(before);
-    const { id, profile_id } = await read(client, '/auth/current-user/');
-    expect(await client.patch(`/auth/users/${id}/`, { profile_id: null })).toMatchObject({ status: 200 });
-    await stop(before);
+  it.runIf(LONG)(
+    'gives the administrator a profile where there is none, and says that it is unfinished when the service stops',
+    async () => {
+      const data = join(newFolder(), 'data');
+      const before = start(data, {}, []);
+      const client = await signIn(before);
+      const { id, profile_id } = await read(client, '/auth/current-user/');
+      expect(await client.patch(`/auth/users/${id}/`, { profile_id: null })).toMatchObject({ status: 200 });
+      await stop(before);
 
-    const service = start(data);
-    await service.said(INSTALLING);
-    expect(await read(await signIn(service), '/auth/current-user/')).toMatchObject({ profile_id });
-    await stop(service);
-    expect(service.output()).toMatch(/^The demo is not finished\. Start with --demo again to continue it\.$/m);
-    expect(service.output()).not.toContain('ERROR');
-  });
+      const service = start(data);
+      await service.said(INSTALLING);
+      expect(await read(await signIn(service), '/auth/current-user/')).toMatchObject({ profile_id });
+      await stop(service);
+      expect(service.output()).toMatch(/^The demo is not finished\. Start with --demo again to continue it\.$/m);
+      expect(service.output()).not.toContain('ERROR');
+    },
+  );
 
   /** A checkout without the sources of the demo's tasks. */
   function withoutDemoTasks(): ProcessOptions {
@@ -241,18 +245,24 @@ describe('npm start -- --demo', () => {
     return { folder };
   }
 
-  it.each<[string, () => ProcessOptions, RegExp]>([
-    [
-      'its tasks are missing',
-      withoutDemoTasks,
-      /^The demo could not be made: its tasks are not in \S+\/packages\/demo-tasks\. Get the complete source .+ again to continue it\.$/m,
-    ],
-    [
-      'there is no Python',
-      () => ({ environment: { PATH: newFolder() } }),
-      /^The demo could not be made: there is no resource to run jobs on\. .+ again to continue it\.$/m,
-    ],
-  ])('says in one line why it cannot be made, and the service goes on: %s', async (_, options, line) => {
+  it.each(
+    oneIn<[string, () => ProcessOptions, RegExp]>(
+      2,
+      [
+        [
+          'its tasks are missing',
+          withoutDemoTasks,
+          /^The demo could not be made: its tasks are not in \S+\/packages\/demo-tasks\. Get the complete source .+ again to continue it\.$/m,
+        ],
+        [
+          'there is no Python',
+          () => ({ environment: { PATH: newFolder() } }),
+          /^The demo could not be made: there is no resource to run jobs on\. .+ again to continue it\.$/m,
+        ],
+      ],
+      1,
+    ),
+  )('says in one line why it cannot be made, and the service goes on: %s', async (_, options, line) => {
     const service = start(join(newFolder(), 'data'), options());
     await service.said(line);
     expect(service.output()).not.toMatch(/^\s+at /m);

@@ -6,6 +6,7 @@ import { basename, join } from 'node:path';
 import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
 
+import { LONG } from '../packages/server/test/support/long.ts';
 import { clientOf } from '../packages/server/test/support/server.ts';
 import { importScene, signIn } from './support/importing.ts';
 import { startService } from './support/processes.ts';
@@ -14,7 +15,7 @@ import { buildWheel, goodFiles } from './support/wheels.ts';
 const scene = importScene();
 const { folder } = scene;
 
-describe('an imported package', () => {
+describe.runIf(LONG)('an imported package', () => {
   it('is switched off and on again: its environment is the one that pip made for the old service', async () => {
     const tasks = join(folder, 'packages');
     const path = join(tasks, '2/hello/1.0.0');

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isProcessAlive } from '../packages/server/src/db/index.ts';
 import { processesIn } from '../packages/server/src/db/processes.ts';
 import { openExisting } from '../packages/server/test/support/existing-database.ts';
+import { LONG } from '../packages/server/test/support/long.ts';
 import { type PostgresServer, startPostgres } from '../packages/server/test/support/postgres-server.ts';
 import {
   addUnits,
@@ -25,8 +26,6 @@ const scene = importScene();
 const { connection, folder } = scene;
 
 const start = () => startImport(scene.url(), folder, scene.environment);
-
-const LONG = process.env['LONG'] !== undefined;
 
 it('an interruption of the command or of a connection leaves the target empty, and the next import does it', async () => {
   const loseConnectionTo = async (database: string) =>
@@ -117,7 +116,7 @@ describe('kill -9 of a whole database server', () => {
   const contentOf = (database: string) =>
     dumpOf(servers.source.connection, database).replace(/^SELECT pg_catalog\.setval.*$/gm, '');
 
-  it.each([
+  it.runIf(LONG).each([
     ['source', 'The connection to the source database was lost.'],
     ['target', "The connection to the service's own database was lost."],
   ] as const)('of the %s, in the middle, leaves an empty target', async (which, says) => {

@@ -8,6 +8,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 
 import { type Existing, openSample } from '../packages/server/test/support/existing-database.ts';
+import { LONG } from '../packages/server/test/support/long.ts';
 import { clientOf } from '../packages/server/test/support/server.ts';
 import { looksWell, PICTURES } from '../packages/web/test/site/looks.ts';
 import { launchBrowser } from './support/browser.ts';
@@ -141,7 +142,7 @@ describe('the owner of an imported project', () => {
 });
 
 describe('an administrator', () => {
-  it('finds runs, units and images of a long history', async () => {
+  it.runIf(LONG)('finds runs, units and images of a long history', async () => {
     const { page, to } = await signIn(ADMIN);
     await to('/v2/projects/52/jobs/4');
     await page.getByText('times of units not recorded').waitFor();
@@ -188,7 +189,7 @@ describe('an administrator', () => {
     await looksWell(page, 'admin-import');
   });
 
-  it.runIf(process.env['LONG'])(
+  it.runIf(LONG)(
     'has all of it on a telephone, too, and nothing reads as a time or a number that is none',
     async () => {
       const { page, to } = await signIn(ADMIN);

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
 
 import { until } from '../packages/server/test/support/lab.ts';
+import { LONG } from '../packages/server/test/support/long.ts';
 import { everyTask, storyOf, zipOf } from './support/every-task.ts';
 import {
   expectNothingLeft,
@@ -21,8 +22,7 @@ import {
 import { openDeploymentAs, type Runner } from './support/accounts.ts';
 import type { Deployment } from './support/deployment.ts';
 
-const KILLS = process.env['LONG'] ? 30 : 3;
-const LONG = process.env['LONG'] !== undefined;
+const KILLS = LONG ? 30 : 2;
 const SEED = Number(process.env['FAULTS_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 
 /** The same numbers for the same seed (mulberry32). */

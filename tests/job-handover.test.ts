@@ -6,13 +6,14 @@ import { describe, expect, it, onTestFailed } from 'vitest';
 
 import { retryWhileAway } from '../packages/server/src/db/index.ts';
 import { until } from '../packages/server/test/support/lab.ts';
+import { LONG } from '../packages/server/test/support/long.ts';
 import { clientOf, freshDatabase } from '../packages/server/test/support/server.ts';
 import { crashDatabase } from './support/crash-database.ts';
 import { everyTask, storyOf } from './support/every-task.ts';
 import { expectNothingLeft, isOver, submitNew, undisturbed } from './support/faults.ts';
 import { type Deployment, openDeployment } from './support/deployment.ts';
 
-const OUTAGE_SECONDS = process.env['LONG'] ? 20 : 5;
+const OUTAGE_SECONDS = LONG ? 20 : 5;
 
 const holdersIn = async ({ db }: Deployment) =>
   (await db.selectFrom('background_work').select('leased_by').execute()).map(({ leased_by }) => leased_by ?? '');
@@ -115,7 +116,7 @@ describe('two servers share the jobs', () => {
     ['while the other one works', async () => undefined],
     ['when all is over', (allOver) => allOver(60_000)],
   ];
-  it.each(process.env['LONG'] ? wakes : wakes.slice(0, 1))(
+  it.runIf(LONG).each(wakes)(
     'and one that was frozen for longer than its leases changes nothing when it wakes %s',
     async (_, wait) => {
       const deployment = await openDeployment({ database: 'given' });

@@ -7,6 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 
 import { freePort } from '../packages/server/src/db/free-port.ts';
+import { LONG } from '../packages/server/test/support/long.ts';
 import { exchanged } from './support/manual-commands.ts';
 import { blockOf, DOCS } from './support/manual-texts.ts';
 import { kept, newFolder, READY } from './support/mounted.ts';
@@ -109,7 +110,7 @@ const withLabels = (series: Record<string, string>) =>
     values,
   }));
 
-describe.runIf(process.env['LONG'])('Prometheus', () => {
+describe.runIf(LONG)('Prometheus', () => {
   it('understands the alert rules and every expression of the dashboard', () => {
     const asRules = expressions.map(([, expr], index) => ({ record: `panel:${index}`, expr }));
     const file = join(newFolder('manual-rules'), 'dashboard.yaml');

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, inject, it, onTestFailed } from 'vitest';
 
 import { freePort } from '../packages/server/src/db/free-port.ts';
+import { LONG } from '../packages/server/test/support/long.ts';
 import { type Client, clientOf } from '../packages/server/test/support/server.ts';
 import { administer, settingsFor } from './support/importing.ts';
 import { linesOf, NPM_START, runBlock, startBlock } from './support/manual-commands.ts';
@@ -103,7 +104,7 @@ describe('a PostgreSQL server of your own', () => {
 });
 
 /** Five starts, each with the database. */
-describe.runIf(process.env['LONG'])('a backup of the embedded database', () => {
+describe.runIf(LONG)('a backup of the embedded database', () => {
   /** Starts and stops the service of a data folder, and waits for it, as systemctl does. */
   const systemctl = (folder: string, data: string, port: number) => `
     cd ${ROOT}

@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureBuilt } from '../packages/server/src/web/build.ts';
 import { MANUAL } from '../packages/server/src/web/kinds.ts';
 import { policyFor } from '../packages/server/src/web/manual.ts';
+import { LONG } from '../packages/server/test/support/long.ts';
 import { type Client, clientOf } from '../packages/server/test/support/server.ts';
 import { looksWell } from '../packages/web/test/site/looks.ts';
 import { launchBrowser } from './support/browser.ts';
@@ -263,7 +264,7 @@ describe('in a browser', () => {
     await page.close();
   });
 
-  if (process.env['LONG'] ?? process.env['KEEP_PICTURES']) {
+  if (LONG || process.env['KEEP_PICTURES'] !== undefined) {
     it('pages of the demo give every picture of the manual, small enough to be kept', async () => {
       const page = await context.newPage();
       for (const name of Object.keys(PICTURES))
@@ -272,7 +273,7 @@ describe('in a browser', () => {
     }, 300_000);
   }
 
-  it.runIf(process.env['LONG'])(
+  it.runIf(LONG)(
     'every page looks well in light and dark, wide and narrow',
     async () => {
       const page = await context.newPage();
@@ -364,7 +365,7 @@ describe('the examples', () => {
     expect(said).toMatch(/^A picture of \d+ bytes, image\/png$/m);
   });
 
-  it('of the guide for task authors make a package that is tested, built, collected and run', async () => {
+  it.runIf(LONG)('of the guide for task authors make a package that is tested, built, collected and run', async () => {
     const folder = newFolder('manual-package');
     const blocks = blocksOf('docs/authors/index.md');
     for (const { file, text } of blocks.filter(({ file }) => file !== undefined)) {

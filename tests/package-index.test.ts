@@ -14,6 +14,7 @@ import { localHost } from '../packages/server/src/hosts/index.ts';
 import { chooseInstaller, pipInstaller } from '../packages/server/src/tasks/procedures/installer.ts';
 import { createProcedureRun } from '../packages/server/src/tasks/procedures/procedure-run.ts';
 import { UV_REQUIREMENT, UV_VERSION } from '../packages/server/src/tasks/procedures/uv-pin.ts';
+import { LONG } from '../packages/server/test/support/long.ts';
 import { addPerson, addProfile } from '../packages/server/test/support/plates.ts';
 import { startService } from '../packages/server/test/support/server.ts';
 import { remove, temporaryFolder } from './support/processes.ts';
@@ -118,7 +119,7 @@ describe('the password of an index', () => {
     ['pip', 'of the service', () => undefined],
     ['uv', 'of pip', () => bringUv()],
   ] as const;
-  it.each(process.env['LONG'] ? ways : ways.slice(0, 2))(
+  it.each(LONG ? ways : ways.slice(0, 1))(
     'reaches %s, as a setting %s, and is in no command line, log or answer',
     async (installer, whose, uv) => {
       const place = join(folder, `${installer} ${whose}`);

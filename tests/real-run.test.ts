@@ -10,6 +10,7 @@ import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { until } from '../packages/server/test/support/lab.ts';
+import { LONG } from '../packages/server/test/support/long.ts';
 import { addPerson, addProfile } from '../packages/server/test/support/plates.ts';
 import { type Client, clientOf, startService } from '../packages/server/test/support/server.ts';
 import { looksWell } from '../packages/web/test/site/looks.ts';
@@ -23,7 +24,6 @@ import { remove, temporaryFolder } from './support/processes.ts';
 const folder = temporaryFolder('real-run');
 afterAll(() => remove(folder));
 
-const LONG = process.env['LONG'] !== undefined;
 const PATIENCE_SECONDS = 240;
 const WELLS = ['A/01', 'A/02'];
 

@@ -22,6 +22,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest'
 
 import { parse } from 'yaml';
 
+import { LONG } from '../packages/server/test/support/long.ts';
 import { type Client, clientOf } from '../packages/server/test/support/server.ts';
 import { instructionsOf, unitOf } from './support/deploy-files.ts';
 import { runBlock, SUDO } from './support/manual-commands.ts';
@@ -69,7 +70,7 @@ const UPGRADE = blockOf('docs/release.md', 'stop the old release');
 
 /** The next release. A second build of the same sources differs from the first in its version alone, so that a copy does. */
 function nextRelease(before: string, version: string): string {
-  if (process.env['LONG']) {
+  if (LONG) {
     makeRelease(version);
     return unpack(version, UPGRADE);
   }
@@ -424,7 +425,7 @@ describe('a release', () => {
       expect(await everything(await signIn(second))).toEqual(complete);
       await stop(second);
 
-      if (!process.env['LONG']) return;
+      if (!LONG) return;
       const data = join(home, 'data');
       const checkout = () =>
         track(startService(['--port', '0', '--data-dir', data], { environment: { SERVICE_WEB_CLIENT: 'true' } }));

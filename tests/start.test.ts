@@ -16,6 +16,7 @@ import { basename, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 
 import { freePort } from '../packages/server/src/db/free-port.ts';
+import { oneIn } from '../packages/server/test/support/long.ts';
 import {
   cleanEnvironment,
   remove,
@@ -231,17 +232,19 @@ describe('npm start', () => {
     expect(existsSync(join(data, 'postgres/postmaster.pid'))).toBe(false);
   });
 
-  it.each<[string, string[], Record<string, string>, RegExp]>([
-    ['a wrong setting', [], { SERVICE_LOGGING_LEVEL: 'INFO' }, /^SERVICE_LOGGING_LEVEL must be a whole number\.$/m],
-    ['a missing key', [], { POSTGRES_DB: 'x' }, /^JWT_SECRET_KEY must be .*$/m],
-    [
-      'a database that does not answer',
-      [],
-      { POSTGRES_DB: 'x', JWT_SECRET_KEY: 'k', POSTGRES_PORT: '1' },
-      /^POSTGRES_DB, .*x on localhost:1 does not: .*$/m,
-    ],
-    ['a bad administrator', ['--admin-email', 'me'], {}, /^SERVICE_ADMIN_EMAIL must be an e-mail address\.$/m],
-  ])('stops with one clear line: %s', async (_, args, environment, line) => {
+  it.each(
+    oneIn<[string, string[], Record<string, string>, RegExp]>(2, [
+      ['a wrong setting', [], { SERVICE_LOGGING_LEVEL: 'INFO' }, /^SERVICE_LOGGING_LEVEL must be a whole number\.$/m],
+      ['a missing key', [], { POSTGRES_DB: 'x' }, /^JWT_SECRET_KEY must be .*$/m],
+      [
+        'a database that does not answer',
+        [],
+        { POSTGRES_DB: 'x', JWT_SECRET_KEY: 'k', POSTGRES_PORT: '1' },
+        /^POSTGRES_DB, .*x on localhost:1 does not: .*$/m,
+      ],
+      ['a bad administrator', ['--admin-email', 'me'], {}, /^SERVICE_ADMIN_EMAIL must be an e-mail address\.$/m],
+    ]),
+  )('stops with one clear line: %s', async (_, args, environment, line) => {
     const service = track(startService(['--port', '0', '--data-dir', dataFolder(), ...args], { environment }));
     expect(await service.ended).toBe(1);
     expect(service.output()).toMatch(line);

@@ -5,12 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFailed } from 'vitest';
 
 import { isAlive } from '../packages/server/test/support/lab.ts';
+import { LONG } from '../packages/server/test/support/long.ts';
 import { openDeploymentAs, type Runner } from './support/accounts.ts';
 import { type Deployment, openDeployment } from './support/deployment.ts';
 import { everyTask, storyOf } from './support/every-task.ts';
 import { isOver, submitNew } from './support/faults.ts';
 
-const KILLS = process.env['LONG'] ? 30 : 4;
+const KILLS = LONG ? 30 : 2;
 
 const parents = (deployment: Deployment) =>
   deployment
@@ -28,7 +29,7 @@ async function expectNoUnits(deployment: Deployment): Promise<void> {
   await expect.poll(left, { timeout: 20_000 }).toEqual({ units: [], workers: [], runningJobs: [] });
 }
 
-const runners: Runner[] = process.env['LONG'] ? ['the service', 'root', 'sudo'] : ['the service'];
+const runners: Runner[] = LONG ? ['the service', 'root', 'sudo'] : ['the service'];
 
 it.each(runners)(
   `${KILLS} times at random moments, with tasks run by %s`,

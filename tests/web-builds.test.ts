@@ -21,6 +21,7 @@ import { ensureBuilt } from '../packages/server/src/web/build.ts';
 import { currentBuild } from '../packages/server/src/web/builds.ts';
 import { alone } from '../packages/server/src/web/claim.ts';
 import { CLIENT } from '../packages/server/src/web/kinds.ts';
+import { LONG } from '../packages/server/test/support/long.ts';
 import { isOfClient, kept, newFolder, READY, send, start } from './support/mounted.ts';
 import { ROOT, startCommand } from './support/processes.ts';
 
@@ -252,7 +253,7 @@ describe('a service', () => {
     expect(await pageOf(address)).toBe('first undefined');
   });
 
-  it('keeps the pages it started with, whatever is built later', async () => {
+  it.runIf(LONG)('keeps the pages it started with, whatever is built later', async () => {
     const { checkout, folder } = newCheckout(viteThatWrites(clientThatSays('first')));
     const services = [start({}, [], checkout), start({}, [], checkout)];
     const addresses = await Promise.all(services.map(async (one) => (await one.said(READY))[1]!));
@@ -285,7 +286,7 @@ describe('a service', () => {
     expect(await pageOf(address!)).toBe('earlier undefined');
   });
 
-  it('stops though a build takes long', async () => {
+  it.runIf(LONG)('stops though a build takes long', async () => {
     const { checkout } = newCheckout(NEVER_ENDS);
     const service = start({}, [], checkout);
     await service.said(/^Building the web client/m);
@@ -294,7 +295,7 @@ describe('a service', () => {
     expect(service.output()).not.toContain('could not be started');
   });
 
-  it('starts without pages when there is no client', async () => {
+  it.runIf(LONG)('starts without pages when there is no client', async () => {
     const { checkout } = newCheckout();
     const service = start({}, [], checkout);
     const [, address] = await service.said(READY);

@@ -8,6 +8,7 @@ import { ensureBuilt } from '../packages/server/src/web/build.ts';
 import { ownAddress } from '../packages/server/src/web/mount.ts';
 import { isOfTheClient } from '../packages/server/src/web/paths.ts';
 import { CLIENT_VARIABLES } from '../packages/server/src/web/variables.ts';
+import { LONG, oneIn } from '../packages/server/test/support/long.ts';
 import { clientOf } from '../packages/server/test/support/server.ts';
 import {
   isOfClient,
@@ -422,10 +423,12 @@ describe('settings', () => {
     expect(other.output()).not.toMatch(/^\s+at /m);
   });
 
-  it.each<[string, Record<string, string>, string[]]>([
-    ['SERVICE_WEB_CLIENT=false', { SERVICE_WEB_CLIENT: 'false' }, []],
-    ['--no-web', {}, ['--no-web']],
-  ])('%s leaves the API alone', async (_, environment, options) => {
+  it.each(
+    oneIn<[string, Record<string, string>, string[]]>(2, [
+      ['SERVICE_WEB_CLIENT=false', { SERVICE_WEB_CLIENT: 'false' }, []],
+      ['--no-web', {}, ['--no-web']],
+    ]),
+  )('%s leaves the API alone', async (_, environment, options) => {
     const other = start(environment, options);
     const [, address] = await other.said(READY);
     expect(other.output()).not.toContain('Open');
@@ -434,7 +437,7 @@ describe('settings', () => {
     expect((await send('/api/alive/', {}, address)).status).toBe(200);
   });
 
-  it('let servicectl start the client too', async () => {
+  it.runIf(LONG)('let servicectl start the client too', async () => {
     const args = ['start', '--port', '0'];
     const data = join(newFolder('mount'), 'data');
     const first = kept(startService([...OPTIONS, '--data-dir', data]));

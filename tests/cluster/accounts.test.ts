@@ -10,6 +10,7 @@ import { afterAll, describe, expect, it, onTestFailed } from 'vitest';
 import type { JsonObject, TaskGroup } from '@service/contract';
 
 import { dataFolder, type Flow, SCRIPTED, until } from '../../packages/server/test/support/lab.ts';
+import { oneIn } from '../../packages/server/test/support/long.ts';
 import { addAccount, removeAccount } from '../support/accounts.ts';
 import type { Deployment } from '../support/deployment.ts';
 import { everyTask } from '../support/every-task.ts';
@@ -95,10 +96,16 @@ async function collect({ lab }: Deployment, form: FormData): Promise<TaskGroup> 
 const imagesOf = async ({ lab }: Deployment, dataset: number) =>
   (await lab.images(dataset)).map((image) => JSON.stringify(image)).sort();
 
-describe.each([
-  { who: 'the person', account: 'alice', named: null },
-  { who: 'the account of the resource', account: builder.name, named: builder.name },
-])('a package that $who collected', ({ account, named }) => {
+describe.each(
+  oneIn(
+    2,
+    [
+      { who: 'the person', account: 'alice', named: null },
+      { who: 'the account of the resource', account: builder.name, named: builder.name },
+    ],
+    1,
+  ),
+)('a package that $who collected', ({ account, named }) => {
   it('has tasks of every type, which run as the person', async () => {
     allow(account);
     const deployment = await openClusterDeployment({

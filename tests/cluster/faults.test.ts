@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFailed, onTestFinished } from 'vitest';
 
 import { until } from '../../packages/server/test/support/lab.ts';
+import { LONG } from '../../packages/server/test/support/long.ts';
 import { everyTask, storyOf } from '../support/every-task.ts';
 import { expectNothingLeft, isOver, submitNew, submitParallel, undisturbed } from '../support/faults.ts';
 import type { Deployment } from '../support/deployment.ts';
@@ -22,15 +23,14 @@ import {
 } from './support/faults.ts';
 import { throughSudo } from './support/commands.ts';
 
-const KILLS = process.env['LONG'] ? 9 : 2;
-const AWAY_MS = process.env['LONG'] ? 60_000 : 12_000;
+const KILLS = LONG ? 9 : 2;
+const AWAY_MS = LONG ? 60_000 : 12_000;
 /** One of the tests before may still be listed, on a node that is gone. */
 const newestRunning = async () =>
   (await squeue()).filter((one) => one.state === 'RUNNING').sort((one, other) => other.job - one.job)[0];
 
+/** The ways to a cluster; what does not depend on them takes both in long runs only. */
 const TYPES: ClusterType[] = ['slurm_sudo', 'slurm_ssh'];
-/** What does not depend on how the cluster is reached takes long: both ways in long runs only. */
-const LONG = process.env['LONG'] !== undefined;
 
 const deployments = new Map<ClusterType, Deployment>();
 beforeAll(async () => {
@@ -144,27 +144,30 @@ describe.each(TYPES)('%s', (type) => {
       node: string;
     }[];
 
-  it('killed between sbatch and its answer, the job is found again and submitted once', async () => {
-    watched(deployment);
-    const before = new Set((await squeue()).map(({ id }) => id));
-    const held = await holdingAnswers('sbatch');
-    let job;
-    try {
-      job = await submitParallel(deployment, ['once 1', 'once 2'], {
-        meta_parallel: { tasks_per_job: 1, parallel_tasks_per_job: 1 },
-      });
-      await until('sbatch to have submitted', () => held.waiting() === 1, 30);
-      await deployment.kill();
-    } finally {
-      await held.release();
-    }
-    await deployment.start();
-    expect(await deployment.lab.end(job.id, 60)).toMatchObject({ status: 'done' });
-    expect([startsOf(deployment, 'once 1'), startsOf(deployment, 'once 2')]).toEqual([1, 1]);
-    expect((await squeue()).filter(({ id }) => !before.has(id))).toHaveLength(2);
-  });
+  it.runIf(LONG || type === 'slurm_ssh')(
+    'killed between sbatch and its answer, the job is found again and submitted once',
+    async () => {
+      watched(deployment);
+      const before = new Set((await squeue()).map(({ id }) => id));
+      const held = await holdingAnswers('sbatch');
+      let job;
+      try {
+        job = await submitParallel(deployment, ['once 1', 'once 2'], {
+          meta_parallel: { tasks_per_job: 1, parallel_tasks_per_job: 1 },
+        });
+        await until('sbatch to have submitted', () => held.waiting() === 1, 30);
+        await deployment.kill();
+      } finally {
+        await held.release();
+      }
+      await deployment.start();
+      expect(await deployment.lab.end(job.id, 60)).toMatchObject({ status: 'done' });
+      expect([startsOf(deployment, 'once 1'), startsOf(deployment, 'once 2')]).toEqual([1, 1]);
+      expect((await squeue()).filter(({ id }) => !before.has(id))).toHaveLength(2);
+    },
+  );
 
-  it('an sbatch whose answer is lost is not done twice', async () => {
+  it.runIf(LONG || type === 'slurm_sudo')('an sbatch whose answer is lost is not done twice', async () => {
     watched(deployment);
     const undo = await losingAnswers(
       'sbatch',
@@ -214,17 +217,20 @@ describe.each(TYPES)('%s', (type) => {
     240_000,
   );
 
-  it('a job that is cancelled in Slurm has failed, and says who did not do it', async () => {
-    watched(deployment);
-    const job = await submitParallel(deployment, ['cancelled'], { plan: { '*': { sleep: 100 } } });
-    await until('the unit to run', () => startsOf(deployment, 'cancelled') === 1, 30);
-    const line = await newestRunning();
-    await throughSudo('alice', ['scancel', String(line!.job)]);
-    expect(await deployment.lab.end(job.id, 60)).toMatchObject({ status: 'failed', failure: { kind: 'task' } });
-    expect(await unitsOf(job)).toMatchObject([
-      { status: 'failed', cause: 'stopped', message: expect.stringMatching(/cancelled in Slurm/) },
-    ]);
-  });
+  it.runIf(LONG || type === 'slurm_sudo')(
+    'a job that is cancelled in Slurm has failed, and says who did not do it',
+    async () => {
+      watched(deployment);
+      const job = await submitParallel(deployment, ['cancelled'], { plan: { '*': { sleep: 100 } } });
+      await until('the unit to run', () => startsOf(deployment, 'cancelled') === 1, 30);
+      const line = await newestRunning();
+      await throughSudo('alice', ['scancel', String(line!.job)]);
+      expect(await deployment.lab.end(job.id, 60)).toMatchObject({ status: 'failed', failure: { kind: 'task' } });
+      expect(await unitsOf(job)).toMatchObject([
+        { status: 'failed', cause: 'stopped', message: expect.stringMatching(/cancelled in Slurm/) },
+      ]);
+    },
+  );
 
   it.runIf(LONG || type === 'slurm_sudo')(
     'a unit over its memory is told apart from its neighbours, and has another attempt where the task asks for it',
@@ -262,7 +268,7 @@ describe.each(TYPES)('%s', (type) => {
 });
 
 /** The cluster has an accounting in long runs, and where one is asked for. */
-const HAS_ACCOUNTING = (process.env['CLUSTER_ACCOUNTING'] ?? process.env['LONG']) === '1';
+const HAS_ACCOUNTING = LONG || process.env['CLUSTER_ACCOUNTING'] === '1';
 
 describe.each(HAS_ACCOUNTING ? TYPES : TYPES.slice(0, 1))('%s', (type) => {
   let deployment: Deployment;
@@ -270,7 +276,7 @@ describe.each(HAS_ACCOUNTING ? TYPES : TYPES.slice(0, 1))('%s', (type) => {
     deployment = deployments.get(type)!;
   });
 
-  const WHICH = process.env['LONG'] ? ['never showed', 'has shown'] : ['never showed'];
+  const WHICH = LONG ? ['never showed', 'has shown'] : ['never showed'];
   const KNOWS = HAS_ACCOUNTING ? 'knows' : 'is not there';
 
   it.each(WHICH)(

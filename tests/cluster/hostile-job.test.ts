@@ -4,13 +4,14 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
 
+import { LONG } from '../../packages/server/test/support/long.ts';
 import { attacks, besideHostileJobs, expectUnharmed, watchingMemory } from '../support/hostile.ts';
 import type { Deployment } from '../support/deployment.ts';
 import { type ClusterType, openClusterDeployment } from './support/cluster-deployment.ts';
 import { CHECKOUT, folderOf, must } from './support/commands.ts';
 
 /** The jobs do the same however the cluster is reached: through sudo in long runs only. */
-const TYPES: ClusterType[] = process.env['LONG'] ? ['slurm_sudo', 'slurm_ssh'] : ['slurm_ssh'];
+const TYPES: ClusterType[] = LONG ? ['slurm_sudo', 'slurm_ssh'] : ['slurm_ssh'];
 const watching = () => watchingMemory(CHECKOUT, join(folderOf('svcuser', 0o777), 'held'));
 const NOT_OURS = expect.stringContaining('not written by the service and left out');
 

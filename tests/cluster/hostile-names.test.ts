@@ -5,6 +5,7 @@ import { join } from 'node:path';
 
 import { expect, it } from 'vitest';
 
+import { oneIn } from '../../packages/server/test/support/long.ts';
 import { submitParallel } from '../support/faults.ts';
 import { type ClusterType, openClusterDeployment } from './support/cluster-deployment.ts';
 import { now, sudoCommands } from './support/counters.ts';
@@ -30,7 +31,7 @@ it('a user name that is none fails the job, and never reaches sudo', async () =>
   }
 });
 
-it.each<ClusterType>(['slurm_sudo', 'slurm_ssh'])('%s', async (type) => {
+it.each(oneIn<ClusterType>(2, ['slurm_sudo', 'slurm_ssh'], 1))('%s', async (type) => {
   const deployment = await openClusterDeployment({ type });
   try {
     const { lab, db } = deployment;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
 
 import { until } from '../../packages/server/test/support/lab.ts';
+import { LONG } from '../../packages/server/test/support/long.ts';
 import { everyTask, storyOf, zipOf } from '../support/every-task.ts';
 import { submit, submitNew, submitParallel } from '../support/faults.ts';
 import { type Deployment, openDeployment } from '../support/deployment.ts';
@@ -17,10 +18,9 @@ import { must } from './support/commands.ts';
 type Story = Awaited<ReturnType<typeof storyOf>>;
 
 const PATIENCE = { timeout: 20_000 };
+/** The ways to a cluster; what does not depend on them takes both in long runs only. */
 const TYPES: ClusterType[] = ['slurm_sudo', 'slurm_ssh'];
-/** What does not depend on how the cluster is reached takes long: both ways in long runs only. */
-const LONG = process.env['LONG'] !== undefined;
-const UNITS = process.env['LONG'] ? 1000 : 60;
+const UNITS = LONG ? 1000 : 60;
 
 /** The same everywhere: images by their names, and files without those of the scheduler. */
 const comparable = ({ images, history, files, starts }: Story, root: string) =>
@@ -143,43 +143,47 @@ describe.each(TYPES)('%s', (type) => {
     expect(Object.keys(environ).filter((name) => /POSTGRES|JWT|SERVICE_/.test(name))).toEqual([]);
   });
 
-  it(`${UNITS} units cost at most 30 commands on the cluster, whatever the number of units in a job`, async () => {
-    onTestFailed(() => console.error(deployment.output()));
-    const { lab } = deployment;
-    // sixteen at a time, for the sake of what else runs on this machine
-    for (const [tasks_per_job, parallel_tasks_per_job, cpus_per_task] of [
-      [1, 1, 4],
-      [50, 4, 1],
-    ]) {
-      const images = Array.from({ length: UNITS }, (_, index) => `image ${index}`);
-      const since = now();
-      const flow = await lab.workflow([
-        { type: 'parallel', meta_parallel: { tasks_per_job, parallel_tasks_per_job, cpus_per_task, mem: 10 } },
-      ]);
-      const dataset = await lab.dataset(images);
-      const id = await submit(deployment, flow, dataset);
-      const job = await lab.end(id, 400);
-      expect([job.status, job.log]).toEqual(['done', job.log]);
-      const commands = type === 'slurm_sudo' ? sudoCommands(since) : sshCommands(since);
-      // jobs of other tests run beside this one: what names a folder of theirs is not its own
-      const counted = commands.filter(
-        ({ command }) =>
-          !/\bsqueue\b/.test(command) && [...command.matchAll(/_job_0*(\d+)_/g)].every(([, of]) => Number(of) === id),
-      );
-      console.log(
-        `${type}, ${tasks_per_job} units a job: ${counted.length} commands, ${commands.length} with the queue`,
-      );
-      expect(counted.length).toBeLessThanOrEqual(30);
-      expect(
-        new Set(
-          lab
-            .starts()
-            .filter((start) => start.url?.includes('image '))
-            .map(({ out }) => out),
-        ).size,
-      ).toBe(lab.starts().filter((start) => start.url?.includes('image ')).length);
-    }
-  }, 900_000);
+  it.runIf(LONG || type === 'slurm_ssh')(
+    `${UNITS} units cost at most 30 commands on the cluster, whatever the number of units in a job`,
+    async () => {
+      onTestFailed(() => console.error(deployment.output()));
+      const { lab } = deployment;
+      // sixteen at a time, for the sake of what else runs on this machine
+      for (const [tasks_per_job, parallel_tasks_per_job, cpus_per_task] of [
+        [1, 1, 4],
+        [50, 4, 1],
+      ]) {
+        const images = Array.from({ length: UNITS }, (_, index) => `image ${index}`);
+        const since = now();
+        const flow = await lab.workflow([
+          { type: 'parallel', meta_parallel: { tasks_per_job, parallel_tasks_per_job, cpus_per_task, mem: 10 } },
+        ]);
+        const dataset = await lab.dataset(images);
+        const id = await submit(deployment, flow, dataset);
+        const job = await lab.end(id, 400);
+        expect([job.status, job.log]).toEqual(['done', job.log]);
+        const commands = type === 'slurm_sudo' ? sudoCommands(since) : sshCommands(since);
+        // jobs of other tests run beside this one: what names a folder of theirs is not its own
+        const counted = commands.filter(
+          ({ command }) =>
+            !/\bsqueue\b/.test(command) && [...command.matchAll(/_job_0*(\d+)_/g)].every(([, of]) => Number(of) === id),
+        );
+        console.log(
+          `${type}, ${tasks_per_job} units a job: ${counted.length} commands, ${commands.length} with the queue`,
+        );
+        expect(counted.length).toBeLessThanOrEqual(30);
+        expect(
+          new Set(
+            lab
+              .starts()
+              .filter((start) => start.url?.includes('image '))
+              .map(({ out }) => out),
+          ).size,
+        ).toBe(lab.starts().filter((start) => start.url?.includes('image ')).length);
+      }
+    },
+    900_000,
+  );
 
   it('a result that the file system shows some seconds late is waited for', async () => {
     const { lab } = deployment;
@@ -235,16 +239,19 @@ describe.each(TYPES)('%s', (type) => {
     expect(await logOf()).toContain('half of it is done');
   });
 
-  it('with several nodes, each has a worker with a part of the units', async () => {
-    const { lab } = deployment;
-    const { id, dataset, flow } = await submitParallel(deployment, ['m 1', 'm 2', 'm 3', 'm 4'], {
-      meta_parallel: { nodes: 2, tasks_per_job: 4, parallel_tasks_per_job: 1 },
-    });
-    expect(await lab.end(id, 60)).toMatchObject({ status: 'done' });
-    const { units } = await lab.units(dataset, flow.steps[0]!);
-    expect(new Set((units as { node: string }[]).map(({ node }) => node)).size).toBe(2);
-    expect(lab.starts().filter(({ url }) => url?.includes('/m '))).toHaveLength(4);
-  });
+  it.runIf(LONG || type === 'slurm_sudo')(
+    'with several nodes, each has a worker with a part of the units',
+    async () => {
+      const { lab } = deployment;
+      const { id, dataset, flow } = await submitParallel(deployment, ['m 1', 'm 2', 'm 3', 'm 4'], {
+        meta_parallel: { nodes: 2, tasks_per_job: 4, parallel_tasks_per_job: 1 },
+      });
+      expect(await lab.end(id, 60)).toMatchObject({ status: 'done' });
+      const { units } = await lab.units(dataset, flow.steps[0]!);
+      expect(new Set((units as { node: string }[]).map(({ node }) => node)).size).toBe(2);
+      expect(lab.starts().filter(({ url }) => url?.includes('/m '))).toHaveLength(4);
+    },
+  );
 
   it.runIf(LONG || type === 'slurm_ssh')(
     'jobs that end before their worker begins say why, all with few commands',

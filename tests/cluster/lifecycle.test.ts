@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { UV_VERSION } from '../../packages/server/src/tasks/procedures/uv-pin.ts';
 import { dataFolder } from '../../packages/server/test/support/lab.ts';
+import { LONG } from '../../packages/server/test/support/long.ts';
 import { buildWheel, goodFiles, uploadForm } from '../support/wheels.ts';
 import { killSshConnections, startSshd, stopSshd, type Undo } from './support/faults.ts';
 import { asUser, must, SSH } from './support/commands.ts';
@@ -52,8 +53,6 @@ const closed: Record<Kind, () => Promise<Undo>> = {
     return async () => (before === undefined ? rmSync(file) : writeFileSync(file, before));
   },
 };
-
-const LONG = process.env['LONG'] !== undefined;
 
 describe.concurrent.each<{ kind: Kind; account: string; first: string[] }>([
   { kind: 'slurm_sudo', account: 'root', first: [] },
@@ -193,7 +192,8 @@ describe('when the connection breaks', () => {
     expect(readdirSync(dirname(group.path))).toEqual(['1.0.0']);
   });
 
-  it('and nobody can log in for a while, it waits for the machine', async () => {
+  // in faults.test.ts for a job
+  it.runIf(LONG)('and nobody can log in for a while, it waits for the machine', async () => {
     const answer = await alice.collect(newWheel().form);
     await alice.said(answer, 'Step environment');
     await stopSshd();

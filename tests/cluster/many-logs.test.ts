@@ -5,6 +5,7 @@ import { join, relative } from 'node:path';
 
 import { expect, it } from 'vitest';
 
+import { LONG } from '../../packages/server/test/support/long.ts';
 import { submitParallel } from '../support/faults.ts';
 import { type ClusterType, openClusterDeployment } from './support/cluster-deployment.ts';
 import { must } from './support/commands.ts';
@@ -18,9 +19,7 @@ const readersOf = (path: string) =>
     .split('\n')
     .filter((line) => /^(\/usr\/bin\/|\/bin\/)?cat -- /.test(line) && line.includes(path)).length;
 
-const TYPES: ClusterType[] = process.env['LONG'] ? ['slurm_sudo', 'slurm_ssh'] : ['slurm_sudo'];
-
-it.each(TYPES)('%s', async (type) => {
+it.runIf(LONG).each<ClusterType>(['slurm_sudo', 'slurm_ssh'])('%s', async (type) => {
   const deployment = await openClusterDeployment({ type });
   try {
     const { lab, db } = deployment;

@@ -9,6 +9,7 @@ import { inflateSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { readManifest, tasksOfManifest } from '../../src/tasks/manifest.ts';
+import { LONG, oneIn } from '../support/long.ts';
 
 const SOURCE = fileURLToPath(new URL('../../../demo-tasks/', import.meta.url));
 const WHEEL = 'demo_tasks-0.1.0-py3-none-any.whl';
@@ -393,63 +394,65 @@ describe('the first workflow, with default arguments on two wells', () => {
     ]);
   });
 
-  it.each<[string, () => ReturnType<typeof unit>, string]>([
-    [
-      'a plate that exists',
-      () => nonParallel('Make Demo Plate', { zarr_dir }),
-      'exists already. Choose another plate_name, or switch on overwrite.',
-    ],
-    [
-      'a plate outside of the folder of the dataset',
-      () => nonParallel('Import Existing Plate', { zarr_dir, plate: '../demo.zarr' }),
-      'Copy or move the plate into that folder.',
-    ],
-    [
-      'a plate that is not there',
-      () => nonParallel('Import Existing Plate', { zarr_dir, plate: 'demos.zarr' }),
-      'Check the name of the plate.',
-    ],
-    [
-      'a folder that is no plate',
-      () => nonParallel('Import Existing Plate', { zarr_dir, plate: 'demo.zarr/A' }),
-      'is not an OME-Zarr plate.',
-    ],
-    [
-      'a well that the plate does not have',
-      () => nonParallel('Import Existing Plate', { zarr_dir, plate: 'demo.zarr', wells: ['C07'] }),
-      'demo.zarr has no well C07. It has A01, A02.',
-    ],
-    [
-      'planes that the image does not have',
-      () =>
-        parallel('Maximum Projection', {
-          zarr_url: projected[0]!,
-          init_args: { origin_url: corrected[0]! },
-          z_range: [1, 3],
-        }),
-      'has the planes 0 to 2. Give the first and the last plane to use.',
-    ],
-    [
-      'a channel that the image does not have',
-      () => parallel('Segment Nuclei', { zarr_url: drawn[0]!, channel_label: 'DAPI' }),
-      "has no channel 'DAPI'. Choose one of: nuclei, membrane.",
-    ],
-    [
-      'an image without labels',
-      () => parallel('Measure Nuclei', { zarr_url: drawn[0]! }),
-      "has no label image 'nuclei'. Run Segment Nuclei first.",
-    ],
-    [
-      'an image without table, when asked to fail',
-      () => nonParallel('Summarise Plate', { zarr_dir, zarr_urls: drawn, missing_tables: 'fail' }),
-      "2 of 2 images have no table 'nuclei'. Run Measure Nuclei on them:",
-    ],
-    [
-      'an image that is not there',
-      () => parallel('Correct Illumination', { zarr_url: `${zarr_dir}/demo.zarr/A/09/0` }),
-      'Check that the task that writes it has run.',
-    ],
-  ])('refuses %s and says what to do', (_, run, words) => {
+  it.each(
+    oneIn<[string, () => ReturnType<typeof unit>, string]>(2, [
+      [
+        'a plate that exists',
+        () => nonParallel('Make Demo Plate', { zarr_dir }),
+        'exists already. Choose another plate_name, or switch on overwrite.',
+      ],
+      [
+        'a plate outside of the folder of the dataset',
+        () => nonParallel('Import Existing Plate', { zarr_dir, plate: '../demo.zarr' }),
+        'Copy or move the plate into that folder.',
+      ],
+      [
+        'a plate that is not there',
+        () => nonParallel('Import Existing Plate', { zarr_dir, plate: 'demos.zarr' }),
+        'Check the name of the plate.',
+      ],
+      [
+        'a folder that is no plate',
+        () => nonParallel('Import Existing Plate', { zarr_dir, plate: 'demo.zarr/A' }),
+        'is not an OME-Zarr plate.',
+      ],
+      [
+        'a well that the plate does not have',
+        () => nonParallel('Import Existing Plate', { zarr_dir, plate: 'demo.zarr', wells: ['C07'] }),
+        'demo.zarr has no well C07. It has A01, A02.',
+      ],
+      [
+        'planes that the image does not have',
+        () =>
+          parallel('Maximum Projection', {
+            zarr_url: projected[0]!,
+            init_args: { origin_url: corrected[0]! },
+            z_range: [1, 3],
+          }),
+        'has the planes 0 to 2. Give the first and the last plane to use.',
+      ],
+      [
+        'a channel that the image does not have',
+        () => parallel('Segment Nuclei', { zarr_url: drawn[0]!, channel_label: 'DAPI' }),
+        "has no channel 'DAPI'. Choose one of: nuclei, membrane.",
+      ],
+      [
+        'an image without labels',
+        () => parallel('Measure Nuclei', { zarr_url: drawn[0]! }),
+        "has no label image 'nuclei'. Run Segment Nuclei first.",
+      ],
+      [
+        'an image without table, when asked to fail',
+        () => nonParallel('Summarise Plate', { zarr_dir, zarr_urls: drawn, missing_tables: 'fail' }),
+        "2 of 2 images have no table 'nuclei'. Run Measure Nuclei on them:",
+      ],
+      [
+        'an image that is not there',
+        () => parallel('Correct Illumination', { zarr_url: `${zarr_dir}/demo.zarr/A/09/0` }),
+        'Check that the task that writes it has run.',
+      ],
+    ]),
+  )('refuses %s and says what to do', (_, run, words) => {
     const { status, log, output } = run();
     expect(log).toContain(words);
     expect(log).not.toContain('Traceback');
@@ -466,7 +469,7 @@ describe('the first workflow, with default arguments on two wells', () => {
   });
 });
 
-describe('options', () => {
+describe.runIf(LONG)('options', () => {
   const make = (plate_name: string, compute: Json = {}, init: Json = {}) => {
     const { command_non_parallel, command_parallel } = installedTask('Make Demo Plate');
     const layout = { rows: 1, columns: 1 };
@@ -603,15 +606,21 @@ describe('options', () => {
 describe('Fail On Wells', () => {
   const at = (column: string) => `${zarr_dir}/any.zarr/B/${column}/0`;
 
-  it.each<[string, Json, { status: number | null; signal: string | null; log: RegExp }]>([
-    ['exception', {}, { status: 1, signal: null, log: /Traceback[^]*zlib\.error[^]*ValueError: chunk .* is damaged/ }],
-    ['exit_code', {}, { status: 3, signal: null, log: /giving up with exit code 3/ }],
-    ['exit_code', { exit_code: 77 }, { status: 77, signal: null, log: /giving up with exit code 77/ }],
-    ['signal', {}, { status: null, signal: 'SIGKILL', log: /Well B02 was chosen: signal\.\n$/ }],
-    ['signal', { signal_name: 'SIGTERM' }, { status: null, signal: 'SIGTERM', log: /Well B02 was chosen/ }],
-    ['memory_error', {}, { status: 1, signal: null, log: /Traceback[^]*load_whole_plate[^]*MemoryError/ }],
-    ['warning', {}, { status: 0, signal: null, log: /UserWarning: Well B02 looks out of focus/ }],
-  ])('%s %j', (kind, more, expected) => {
+  it.each(
+    oneIn<[string, Json, { status: number | null; signal: string | null; log: RegExp }]>(2, [
+      [
+        'exception',
+        {},
+        { status: 1, signal: null, log: /Traceback[^]*zlib\.error[^]*ValueError: chunk .* is damaged/ },
+      ],
+      ['exit_code', {}, { status: 3, signal: null, log: /giving up with exit code 3/ }],
+      ['exit_code', { exit_code: 77 }, { status: 77, signal: null, log: /giving up with exit code 77/ }],
+      ['signal', {}, { status: null, signal: 'SIGKILL', log: /Well B02 was chosen: signal\.\n$/ }],
+      ['signal', { signal_name: 'SIGTERM' }, { status: null, signal: 'SIGTERM', log: /Well B02 was chosen/ }],
+      ['memory_error', {}, { status: 1, signal: null, log: /Traceback[^]*load_whole_plate[^]*MemoryError/ }],
+      ['warning', {}, { status: 0, signal: null, log: /UserWarning: Well B02 looks out of focus/ }],
+    ]),
+  )('%s %j', (kind, more, expected) => {
     const { status, signal, log, output } = parallel('Fail On Wells', {
       zarr_url: at('02'),
       wells: ['A01', 'B02'],
@@ -636,82 +645,94 @@ describe('arguments', () => {
   const zarr_url = `${zarr_dir}/any.zarr/A/01/0`;
   const init_args = { seed: 1, survival: 1 };
 
-  it.each<[string, 'init' | 'compute', Json, string[]]>([
-    ['Make Demo Plate', 'init', {}, ['arguments: zarr_dir is missing.']],
-    ['Make Demo Plate', 'init', { zarr_dir, rows: 3 }, ['There is no argument "rows"; remove it.']],
-    [
-      'Make Demo Plate',
-      'init',
-      { zarr_dir, layout: { rows: 40, columns: '3' }, overwrite: 'yes', plate_name: '../x' },
+  it.each(
+    oneIn<[string, 'init' | 'compute', Json, string[]]>(2, [
+      ['Make Demo Plate', 'init', {}, ['arguments: zarr_dir is missing.']],
+      ['Make Demo Plate', 'init', { zarr_dir, rows: 3 }, ['There is no argument "rows"; remove it.']],
       [
-        'layout.rows: Use a whole number of at most 16. It is 40.',
-        'layout.columns: Use a whole number. It is "3".',
-        'overwrite: Use true or false. It is "yes".',
-        'plate_name: Use text that matches',
+        'Make Demo Plate',
+        'init',
+        { zarr_dir, layout: { rows: 40, columns: '3' }, overwrite: 'yes', plate_name: '../x' },
+        [
+          'layout.rows: Use a whole number of at most 16. It is 40.',
+          'layout.columns: Use a whole number. It is "3".',
+          'overwrite: Use true or false. It is "yes".',
+          'plate_name: Use text that matches',
+        ],
       ],
-    ],
-    ['Make Demo Plate', 'init', { zarr_dir, layout: null }, ['layout: Use an object. It is null.']],
-    ['Make Demo Plate', 'init', { zarr_dir, layout: { rows: true } }, ['layout.rows: Use a whole number. It is true.']],
-    ['Make Demo Plate', 'init', { zarr_dir, plate_name: 'demo\n' }, ['plate_name: Use text that matches']],
-    ['Make Demo Plate', 'init', [] as unknown as Json, ['arguments: Use an object. It is [].']],
-    ['Make Demo Plate', 'init', { zarr_dir, seed: 1.5 }, ['seed: Use a whole number. It is 1.5.']],
-    [
-      'Make Demo Plate',
-      'init',
-      { zarr_dir, treatment: { kind: 'heat' } },
-      ['treatment: Use an object whose kind is one of "dose_series", "none".'],
-    ],
-    [
-      'Make Demo Plate',
-      'init',
-      { zarr_dir, treatment: { kind: 'none', lowest_survival: 1 } },
-      ['treatment: There is no argument "lowest_survival"; remove it. Known are "kind".'],
-    ],
-    [
-      'Make Demo Plate',
-      'compute',
-      { zarr_url, init_args, image: { size: 100, voxel_size: [1, 0, 1] }, channels: [{ label: 'a', stain: 'actin' }] },
+      ['Make Demo Plate', 'init', { zarr_dir, layout: null }, ['layout: Use an object. It is null.']],
       [
-        'image.size: Use a whole number that is a multiple of 32. It is 100.',
-        'image.voxel_size.1: Use a number above 0. It is 0.',
-        'channels.0.stain: Use one of "nuclei", "membrane". It is "actin".',
+        'Make Demo Plate',
+        'init',
+        { zarr_dir, layout: { rows: true } },
+        ['layout.rows: Use a whole number. It is true.'],
       ],
-    ],
-    [
-      'Make Demo Plate',
-      'compute',
-      { zarr_url, init_args, channels: [] },
-      ['channels: Use a list of at least 1 values.'],
-    ],
-    [
-      'Make Demo Plate',
-      'compute',
-      { zarr_url, init_args, nuclei: { number: [9, 3] } },
-      ['nuclei.number: Give the smaller value first. It is [9, 3].'],
-    ],
-    [
-      'Maximum Projection',
-      'compute',
-      { zarr_url, init_args: { origin_url: zarr_url }, z_range: [1] },
-      ['z_range: Use a list of 2 values. It is [1].'],
-    ],
-    [
-      'Segment Nuclei',
-      'compute',
-      { zarr_url, min_size: 50, max_size: 20 },
-      ['max_size: Use at least min_size, which is 50.'],
-    ],
-    ['Measure Nuclei', 'compute', { zarr_url, features: ['size', 'size'] }, ['features: Name each value once.']],
-    ['Import Existing Plate', 'init', { zarr_dir }, ['arguments: plate is missing.']],
-    [
-      'Import Existing Plate',
-      'init',
-      { zarr_dir, plate: 'demo.zarr', attributes: { day: 3 } },
-      ['attributes.day: Use text. It is 3.'],
-    ],
-    ['Fail On Wells', 'compute', { zarr_url, wells: ['a1'] }, ['wells.0: Use text that matches']],
-    ['Fail On Wells', 'compute', { zarr_url: '/data/image' }, ['Its address should end like plate.zarr/A/01/0.']],
-  ])('%s (%s) refuses %j', (name, part, args, words) => {
+      ['Make Demo Plate', 'init', { zarr_dir, plate_name: 'demo\n' }, ['plate_name: Use text that matches']],
+      ['Make Demo Plate', 'init', [] as unknown as Json, ['arguments: Use an object. It is [].']],
+      ['Make Demo Plate', 'init', { zarr_dir, seed: 1.5 }, ['seed: Use a whole number. It is 1.5.']],
+      [
+        'Make Demo Plate',
+        'init',
+        { zarr_dir, treatment: { kind: 'heat' } },
+        ['treatment: Use an object whose kind is one of "dose_series", "none".'],
+      ],
+      [
+        'Make Demo Plate',
+        'init',
+        { zarr_dir, treatment: { kind: 'none', lowest_survival: 1 } },
+        ['treatment: There is no argument "lowest_survival"; remove it. Known are "kind".'],
+      ],
+      [
+        'Make Demo Plate',
+        'compute',
+        {
+          zarr_url,
+          init_args,
+          image: { size: 100, voxel_size: [1, 0, 1] },
+          channels: [{ label: 'a', stain: 'actin' }],
+        },
+        [
+          'image.size: Use a whole number that is a multiple of 32. It is 100.',
+          'image.voxel_size.1: Use a number above 0. It is 0.',
+          'channels.0.stain: Use one of "nuclei", "membrane". It is "actin".',
+        ],
+      ],
+      [
+        'Make Demo Plate',
+        'compute',
+        { zarr_url, init_args, channels: [] },
+        ['channels: Use a list of at least 1 values.'],
+      ],
+      [
+        'Make Demo Plate',
+        'compute',
+        { zarr_url, init_args, nuclei: { number: [9, 3] } },
+        ['nuclei.number: Give the smaller value first. It is [9, 3].'],
+      ],
+      [
+        'Maximum Projection',
+        'compute',
+        { zarr_url, init_args: { origin_url: zarr_url }, z_range: [1] },
+        ['z_range: Use a list of 2 values. It is [1].'],
+      ],
+      [
+        'Segment Nuclei',
+        'compute',
+        { zarr_url, min_size: 50, max_size: 20 },
+        ['max_size: Use at least min_size, which is 50.'],
+      ],
+      ['Measure Nuclei', 'compute', { zarr_url, features: ['size', 'size'] }, ['features: Name each value once.']],
+      ['Import Existing Plate', 'init', { zarr_dir }, ['arguments: plate is missing.']],
+      [
+        'Import Existing Plate',
+        'init',
+        { zarr_dir, plate: 'demo.zarr', attributes: { day: 3 } },
+        ['attributes.day: Use text. It is 3.'],
+      ],
+      ['Fail On Wells', 'compute', { zarr_url, wells: ['a1'] }, ['wells.0: Use text that matches']],
+      ['Fail On Wells', 'compute', { zarr_url: '/data/image' }, ['Its address should end like plate.zarr/A/01/0.']],
+    ]),
+  )('%s (%s) refuses %j', (name, part, args, words) => {
     const { status, log, output } = part === 'init' ? nonParallel(name, args) : parallel(name, args);
     for (const expected of words) expect(log).toContain(expected);
     expect(log).not.toContain('Traceback');

@@ -5,13 +5,14 @@ import { gzipSync } from 'node:zlib';
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
+import { LONG } from '../support/long.ts';
 import { type StartedService, startProcess } from '../support/started.ts';
 import { MB, repeated, type Sent, type Watch } from '../support/traffic.ts';
 
 const MOST_MEMORY = 600 * MB;
 const LONGEST_WAIT_MS = 5000;
 const HUGE = 120 * MB;
-const IMAGES = process.env['LONG'] ? 50_000 : 20_000;
+const IMAGES = LONG ? 50_000 : 20_000;
 
 let service: StartedService;
 let importing: string;

@@ -4,13 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { beforeAll, describe, expect, it } from 'vitest';
 
+import { LONG } from '../support/long.ts';
 import { startService, type TestService } from '../support/server.ts';
 
 const VICTIM = '192.0.2.7';
 /** Wrong passwords that may be looked at between the right one and its answer; those that wait are many more. */
 const MOST_BEFORE = 200;
 /** Wrong passwords that come at once. */
-const COUNT = process.env['LONG'] ? 2000 : 800;
+const COUNT = LONG ? 2000 : 800;
 /** So many connections take long on a machine with other work. */
 const LONGEST_MS = 300_000;
 

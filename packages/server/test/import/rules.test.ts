@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { RULES } from '../../src/import/rules.ts';
 import { type Existing, image, OLD_PLATE, type Row } from '../support/existing-database.ts';
 import type { Revision } from '../support/existing-schema.ts';
+import { oneIn } from '../support/long.ts';
 import { existing, type Imported, imported, type Line } from './importing.ts';
 
 interface Case {
@@ -712,7 +713,7 @@ const CASES: Case[] = [
 
 const ofRule = ({ lines }: Imported, rule: string): Line[] => lines.filter((line) => line.rule === rule);
 
-describe.each(CASES)('$rule', ({ rule, name, arrange, lines, rows, kept, revision, options }) => {
+describe.each(oneIn(3, CASES))('$rule', ({ rule, name, arrange, lines, rows, kept, revision, options }) => {
   it(name, async () => {
     const from = await existing(revision ? { revision } : {});
     await arrange(from);

@@ -17,6 +17,7 @@ import {
   type TaskSpec,
   until,
 } from '../support/lab.ts';
+import { oneIn } from '../support/long.ts';
 import { startService, type TestService } from '../support/server.ts';
 
 const PRIVATE = [
@@ -315,13 +316,15 @@ it('a task sees the environment of the service without its settings, and where i
 });
 
 describe.concurrent('a command that cannot be started', () => {
-  it.each<[string, string, RegExp]>([
-    ['is not there', '/nowhere/python3 task.py', /\/nowhere\/python3/],
-    ['is not in the path', 'no-such-program-here', /no-such-program-here/],
-    ['is not executable', SCRIPTED, /scripted_task\.py/],
-    ['has characters of a shell', '/usr/bin/python3 task.py; ls', /;/],
-    ['has half a quotation', `/usr/bin/python3 'task.py`, /quotation/],
-  ])('because it %s fails its units with the reason', async (_, command, words) => {
+  it.each(
+    oneIn<[string, string, RegExp]>(2, [
+      ['is not there', '/nowhere/python3 task.py', /\/nowhere\/python3/],
+      ['is not in the path', 'no-such-program-here', /no-such-program-here/],
+      ['is not executable', SCRIPTED, /scripted_task\.py/],
+      ['has characters of a shell', '/usr/bin/python3 task.py; ls', /;/],
+      ['has half a quotation', `/usr/bin/python3 'task.py`, /quotation/],
+    ]),
+  )('because it %s fails its units with the reason', async (_, command, words) => {
     const flow = await lab.workflow([{ type: 'parallel', command }]);
     const dataset = await lab.dataset(['a', 'b']);
     const job = await lab.run(flow, dataset);
@@ -454,15 +457,17 @@ describe('the log of a job', () => {
 });
 
 describe.concurrent('parallel_tasks_per_job', () => {
-  it.each<[unknown, string[]]>([
-    [2, ['000000', '000000', '000001']],
-    ['2', ['000000', '000000', '000001']],
-    [true, ['000000', '000001', '000002']],
-    [5, ['000000', '000000', '000000']],
-    [null, ['000000', '000000', '000000']],
-    [0, ['000000', '000000', '000000']],
-    [-1, ['000000', '000000', '000000']],
-  ])('%j names the files of three units', async (value, batches) => {
+  it.each(
+    oneIn<[unknown, string[]]>(2, [
+      [2, ['000000', '000000', '000001']],
+      ['2', ['000000', '000000', '000001']],
+      [true, ['000000', '000001', '000002']],
+      [5, ['000000', '000000', '000000']],
+      [null, ['000000', '000000', '000000']],
+      [0, ['000000', '000000', '000000']],
+      [-1, ['000000', '000000', '000000']],
+    ]),
+  )('%j names the files of three units', async (value, batches) => {
     const meta_parallel = { parallel_tasks_per_job: value } as JsonObject;
     const flow = await lab.workflow([{ type: 'parallel', meta_parallel }]);
     const job = await lab.run(flow, await lab.dataset(['a', 'b', 'c']));

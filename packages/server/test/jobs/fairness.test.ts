@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 
 import { dataFolder, type Lab, openLab, until } from '../support/lab.ts';
+import { LONG } from '../support/long.ts';
 import { startService, type TestService } from '../support/server.ts';
 
 interface Span {
@@ -71,7 +72,7 @@ it('a small job that comes later ends long before a large one', { timeout: 90_00
   expect(together(spansOf(lab))).toBe(2);
 });
 
-it('three jobs that have one slot take turns', { timeout: 90_000 }, async () => {
+it.runIf(LONG)('three jobs that have one slot take turns', { timeout: 90_000 }, async () => {
   const lab = await openLab(oneSlot, { origin: 'pypi' });
   const names = ['one', 'two', 'three'];
   const gate = join(lab.root, 'gate');

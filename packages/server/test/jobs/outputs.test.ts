@@ -6,6 +6,7 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '@service/contract';
 
 import { dataFolder, type Flow, type Lab, openLab, until } from '../support/lab.ts';
+import { LONG } from '../support/long.ts';
 import { serve, startService, type TestService } from '../support/server.ts';
 
 const MOST_BYTES = 20_000;
@@ -53,7 +54,7 @@ async function expectRefused(flow: Flow, dataset: number, words: RegExp, index =
 const update = (fields: string) => `{"image_list_updates": [{${fields}}]}`;
 
 /** Of what engine/outputs.test.ts has without jobs. */
-const someOf = <T>(cases: T[]): T[] => (process.env['LONG'] ? cases : cases.filter((_, number) => number % 6 === 0));
+const someOf = <T>(cases: T[]): T[] => (LONG ? cases : cases.filter((_, number) => number % 6 === 0));
 
 describe.concurrent('an output file', () => {
   const shapes: [string, string, RegExp][] = [

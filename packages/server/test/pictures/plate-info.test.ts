@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { LONG } from '../support/long.ts';
 import { arrayOf, multiscales, put, writeImage } from '../support/ome-zarr.ts';
 import { addDataset } from '../support/people.ts';
 import { addPerson, addProfile, addProject, type Person } from '../support/plates.ts';
@@ -105,7 +106,7 @@ describe('metadata that says too much', () => {
 describe('a large plate', () => {
   it.each([
     ['1536 wells', 32, 48, 1],
-    ['384 wells of many fields', 16, 24, process.env['LONG'] ? 30 : 12],
+    ['384 wells of many fields', 16, 24, LONG ? 30 : 4],
   ])('of %s is told about with every field', PATIENT, async (name, rows, columns, fields) => {
     const plate = `${name.replaceAll(' ', '-')}.zarr`;
     const image = writeImage(place(plate, 'image'), { channels: 3 });

@@ -21,6 +21,7 @@ import { it } from 'vitest';
 import type { Batch as RunnerBatch } from '../../src/runners/batch.ts';
 import { recordIn, type ToldEnd, type WorkerRecord } from '../../src/runners/records.ts';
 import { WORKER_FILE, workerArchive } from '../../src/runners/worker-archive.ts';
+import { LONG } from '../support/long.ts';
 import { until } from '../support/until.ts';
 
 /** How the end of a unit that did its work stands in a journal. */
@@ -136,7 +137,7 @@ type Declare = (name: string, test: () => void | Promise<void>, timeout?: number
 export function turnsOf(python: string, begin = 0) {
   const all = interpreters();
   let taken = begin;
-  const isMine = () => all[taken++ % all.length] === python || Boolean(process.env['LONG']);
+  const isMine = () => all[taken++ % all.length] === python || LONG;
   // nothing counts as skipped that has its turn elsewhere
   const inTurn =
     (declare: Declare): Declare =>

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { activityHandler } from '../../src/tasks/carry-out.ts';
 import { simplifiedProject } from '../../src/tasks/procedures/pixi.ts';
 import { addActivity, leaseOf } from '../support/activities.ts';
+import { oneIn } from '../support/long.ts';
 import { type Files, LOCK, PACKAGE, packProject, PROJECT, putPixi } from '../support/pixi-project.ts';
 import { addPerson, type Person } from '../support/plates.ts';
 import { type Answer, startService, type TestService } from '../support/server.ts';
@@ -307,61 +308,63 @@ describe('a collection that fails', () => {
     [`${PACKAGE}/__FRACTAL_MANIFEST__.json`]: typeof manifest === 'string' ? manifest : JSON.stringify(manifest),
   });
 
-  it.each<[string, Files, { top?: string }, string, RegExp]>([
-    ['its folder', {}, { top: 'elsewhere' }, 'extract', /tar ended with 2: /],
-    [
-      'a project file',
-      { 'pyproject.toml': null },
-      {},
-      'project file',
-      /pyproject\.toml of the archive cannot be read: There is no file/,
-    ],
-    ['valid TOML', { 'pyproject.toml': '[project\nname=' }, {}, 'project file', /cannot be read: Invalid TOML/],
-    [
-      'the environment',
-      { 'pyproject.toml': PROJECT.replace('default =', 'other =') },
-      {},
-      'project file',
-      /no pixi environment named default/,
-    ],
-    [
-      'a lock file',
-      { 'pixi.lock': null },
-      {},
-      'install',
-      /pixi ended with 1: Error: .* the lock-file .* does not exist/,
-    ],
-    ['a part for pixi', { 'pyproject.toml': '[project]\nname = "x"\n' }, {}, 'install', /no \[tool\.pixi\]/],
-    [
-      'the package',
-      { [`${PACKAGE}/__init__.py`]: null, 'src/other/__init__.py': '' },
-      {},
-      'interpreter',
-      /TypeError|ModuleNotFoundError/,
-    ],
-    [
-      'a manifest',
-      { [`${PACKAGE}/__FRACTAL_MANIFEST__.json`]: null },
-      {},
-      'tasks',
-      /has no __FRACTAL_MANIFEST__\.json/,
-    ],
-    ['a valid manifest', withManifest('{'), {}, 'tasks', /manifest is not valid/],
-    [
-      'a manifest of this kind',
-      withManifest({ manifest_version: '1', task_list: [] }),
-      {},
-      'tasks',
-      /manifest_version: /,
-    ],
-    [
-      'a program',
-      { [`${PACKAGE}/make.py`]: null },
-      {},
-      'tasks',
-      /The task "Make" needs .*make\.py, which is not there/,
-    ],
-  ])('for want of %s leaves a log and nothing else', async (_, changes, options, step, reason) => {
+  it.each(
+    oneIn<[string, Files, { top?: string }, string, RegExp]>(2, [
+      ['its folder', {}, { top: 'elsewhere' }, 'extract', /tar ended with 2: /],
+      [
+        'a project file',
+        { 'pyproject.toml': null },
+        {},
+        'project file',
+        /pyproject\.toml of the archive cannot be read: There is no file/,
+      ],
+      ['valid TOML', { 'pyproject.toml': '[project\nname=' }, {}, 'project file', /cannot be read: Invalid TOML/],
+      [
+        'the environment',
+        { 'pyproject.toml': PROJECT.replace('default =', 'other =') },
+        {},
+        'project file',
+        /no pixi environment named default/,
+      ],
+      [
+        'a lock file',
+        { 'pixi.lock': null },
+        {},
+        'install',
+        /pixi ended with 1: Error: .* the lock-file .* does not exist/,
+      ],
+      ['a part for pixi', { 'pyproject.toml': '[project]\nname = "x"\n' }, {}, 'install', /no \[tool\.pixi\]/],
+      [
+        'the package',
+        { [`${PACKAGE}/__init__.py`]: null, 'src/other/__init__.py': '' },
+        {},
+        'interpreter',
+        /TypeError|ModuleNotFoundError/,
+      ],
+      [
+        'a manifest',
+        { [`${PACKAGE}/__FRACTAL_MANIFEST__.json`]: null },
+        {},
+        'tasks',
+        /has no __FRACTAL_MANIFEST__\.json/,
+      ],
+      ['a valid manifest', withManifest('{'), {}, 'tasks', /manifest is not valid/],
+      [
+        'a manifest of this kind',
+        withManifest({ manifest_version: '1', task_list: [] }),
+        {},
+        'tasks',
+        /manifest_version: /,
+      ],
+      [
+        'a program',
+        { [`${PACKAGE}/make.py`]: null },
+        {},
+        'tasks',
+        /The task "Make" needs .*make\.py, which is not there/,
+      ],
+    ]),
+  )('for want of %s leaves a log and nothing else', async (_, changes, options, step, reason) => {
     const file = await archiveOf(changes, options);
     const answer = await collect(file);
     const activity = await outcome(answer);

@@ -8,6 +8,7 @@ import { afterAll, expect, test } from 'vitest';
 import type { Activity, Task, TaskGroup } from '@service/contract';
 
 import { buildWheel, goodFiles, manifest, uploadForm } from '../../../../tests/support/wheels.ts';
+import { LONG } from '../../../server/test/support/long.ts';
 import { good, goTo, looksWell, type Person, person } from './site.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'collect-'));
@@ -73,7 +74,8 @@ test('a package of the index: errors at the field', async () => {
   await looksWell(page, 'packages');
 });
 
-test('a wheel: the activity appears with its steps, ends, and the list has the package', async () => {
+// first-hour.test.ts collects one, too
+test.runIf(LONG)('a wheel: the activity appears with its steps, ends, and the list has the package', async () => {
   const anna = await person({ name: 'anna' });
   const name = unique();
   const page = await anna.open(MANAGEMENT);

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Activity, Profile, Resource, TaskGroup, TaskGroupAdmin } from '@service/contract';
 
 import { buildWheel, goodFiles, uploadForm } from '../../../../tests/support/wheels.ts';
+import { LONG } from '../../../server/test/support/long.ts';
 import { packProject, putPixi } from '../../../server/test/support/pixi-project.ts';
 import { admin, asAdmin, good, goTo, looksWell, person, type Person, resets } from './site.ts';
 
@@ -136,7 +137,7 @@ async function confirmed(page: Page, { pkg_name, version }: TaskGroup, words: Re
 const asAdminSees = async ({ id }: TaskGroup) =>
   good<TaskGroupAdmin>((await admin()).get(`/admin/v2/task-group/${id}/`));
 
-test.runIf(resets)('reset of a wheel: Python, extras and pins, confirmed once more', async () => {
+test.runIf(resets && LONG)('reset of a wheel: Python, extras and pins, confirmed once more', async () => {
   const anna = await person({ name: 'anna', profile_id });
   const name = unique();
   const group = await collected(anna, 'pip', buildWheel(folder, { name, files: goodFiles(name) }));
@@ -174,7 +175,7 @@ test.runIf(resets)('reset of a wheel: Python, extras and pins, confirmed once mo
   });
 });
 
-test.runIf(resets)('reset of a pixi project, with its lock file and without', async () => {
+test.runIf(resets && LONG)('reset of a pixi project, with its lock file and without', async () => {
   const anna = await person({ name: 'anna', profile_id });
   const group = await collected(anna, 'pixi', archive('2.0.0'));
   for (const use_pixi_lockfile of [true, false]) {

@@ -9,6 +9,7 @@ import { expect, test } from 'vitest';
 import type { Dataset, Job, Project } from '@service/contract';
 
 import { drawPlate } from '../../../../tests/support/demo-plate.ts';
+import { LONG } from '../../../server/test/support/long.ts';
 import { countClicks } from './clicks.ts';
 import { good, goTo, looksWell, openPage, PASSWORD, person } from './site.ts';
 
@@ -33,7 +34,7 @@ function record(folder: string): void {
   }
 }
 
-test.runIf(process.env['LONG'])(
+test.runIf(LONG)(
   `${PACKAGE}: a wrong channel name is corrected, six failed images run again without the others`,
   { timeout: INSTALL_MS + 4 * RUN_MS },
   async () => {

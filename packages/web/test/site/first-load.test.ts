@@ -3,9 +3,10 @@ import { expect, test } from 'vitest';
 
 import type { Dataset } from '@service/contract';
 
+import { LONG } from '../../../server/test/support/long.ts';
 import { good, openPage, person } from './site.ts';
 
-const IMAGES = process.env['LONG'] ? 100_000 : 20_000;
+const IMAGES = LONG ? 100_000 : 20_000;
 const TASKS = 20;
 const MOST_CALLS = 6;
 const MOST_FILES = 20;

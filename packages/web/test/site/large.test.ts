@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 
 import type { Dataset, Project, Workflow } from '@service/contract';
 
+import { LONG } from '../../../server/test/support/long.ts';
 import { good, looksWell, type Person, person } from './site.ts';
 
 const IMAGES = 50_000;
@@ -101,7 +102,7 @@ async function prepare(): Promise<Place> {
 let place: Promise<Place> | undefined;
 const prepared = () => (place ??= prepare());
 
-const long = test.runIf(process.env['LONG']);
+const long = test.runIf(LONG);
 
 long.each([1440, 1024])('the dataset page, %i wide', { timeout: PREPARE_MS }, async (width) => {
   const { anna, project, dataset } = await prepared();

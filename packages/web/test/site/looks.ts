@@ -4,9 +4,11 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
+import { LONG } from '../../../server/test/support/long.ts';
+
 /** Pictures are kept for people to look at. */
 export const PICTURES = join(import.meta.dirname, '../../../../test-results/pictures');
-const DRAWN = (process.env['LONG'] ?? process.env['PICTURES']) !== undefined;
+const DRAWN = LONG || process.env['PICTURES'] !== undefined;
 
 interface Violation {
   id: string;
@@ -52,23 +54,23 @@ const settled = (page: Page) =>
   page.evaluate(`document.fonts.ready.then(() => new Promise((drawn) =>
     requestAnimationFrame(() => requestAnimationFrame(() => drawn()))))`);
 
-/** Seen in dark, as file, page and what was open in it. */
+/** As file, page and what was open in it. */
 const seen = new Set<string>();
 
 /**
- * No violation of WCAG 2.2 AA, in light and in dark. Dark colours are the same in all states of a page: where a file looks at
- * it several times, the first is enough. Long runs look at all of them, and keep pictures as PICTURES=1 does.
+ * No violation of WCAG 2.2 AA, in light and in dark. Where a file looks at a page several times with the same open in it, the
+ * first is enough. Long runs look at all of them, and keep pictures as PICTURES=1 does.
  */
 export async function looksWell(page: Page, name: string): Promise<void> {
   const where = `${expect.getState().testPath} ${await whereabouts(page)}`;
+  if (seen.has(where) && !DRAWN) return;
+  seen.add(where);
   for (const colorScheme of ['light', 'dark'] as const) {
-    if (colorScheme === 'dark' && seen.has(where) && !DRAWN) break;
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await settled(page);
     if (DRAWN) await shown(page);
     if (DRAWN) await page.screenshot({ path: join(PICTURES, `${name}-${colorScheme}.png`) });
     expect(await violations(page, colorScheme), `${name}, ${colorScheme}`).toEqual([]);
   }
-  seen.add(where);
   await page.emulateMedia({ colorScheme: 'light' });
 }

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 
 import type { Dataset, Job, Project } from '@service/contract';
 
+import { LONG } from '../../../server/test/support/long.ts';
 import { writeCsv, writeParquet } from '../../../server/test/support/tables.ts';
 import { good, goTo, looksWell, type Person, person } from './site.ts';
 
@@ -271,7 +272,7 @@ test('everything can be chosen, filtered and selected without a pointer, on a te
 });
 
 test('hundreds of thousands of objects are drawn, and a lasso answers at once', { timeout: 240_000 }, async () => {
-  const [wells, each] = [50, process.env['LONG'] ? 10_000 : 2_000];
+  const [wells, each] = [50, LONG ? 10_000 : 2_000];
   const anna = await person({ name: 'anna' });
   const names = Array.from({ length: wells }, (_, at) => `${String(at + 1).padStart(2, '0')}`);
   const { dataset, path } = await plate(anna, names);
@@ -287,7 +288,7 @@ test('hundreds of thousands of objects are drawn, and a lasso answers at once', 
   const page = await anna.open(path);
   const objects = page.getByRole('region', { name: 'Objects' });
   await objects
-    .getByText(process.env['LONG'] ? '500\u202f000 of 500\u202f000 drawn' : '100\u202f000 of 100\u202f000 drawn')
+    .getByText(LONG ? '500\u202f000 of 500\u202f000 drawn' : '100\u202f000 of 100\u202f000 drawn')
     .waitFor({ timeout: 120_000 });
   const first = Date.now() - begun;
   await page.evaluate(() => {

@@ -3,6 +3,7 @@ import type { Dataset, Job, Task, Workflow, WorkflowTask } from '@service/contra
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 
+import { LONG } from '../../../server/test/support/long.ts';
 import { good, goTo, looksWell, type Person, person, share } from './site.ts';
 
 type Project = Awaited<ReturnType<Person['project']>>;
@@ -384,58 +385,73 @@ test('a task that is rerun alone, then Run continues with all images', async () 
   await dialog(page).getByText('3 images that are done for Measure run again.').waitFor();
 });
 
-test('six failed images of nine run again without the others, then the next task takes all nine', async () => {
-  const anna = await person({ name: 'anna' });
-  const project = await anna.project();
-  const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'];
-  const dataset = await anna.dataset(project, 'Plate', names);
-  const bad = names.slice(3);
-  const [segment, measure] = [await anna.task({ name: 'Segment' }), await anna.task({ name: 'Measure' })];
-  const plan = Object.fromEntries(bad.map((name) => [`${dataset.zarr_dir}/${name}`, { raise: 'no cells found' }]));
-  const workflow = await anna.workflow(project, 'Rerun', [
-    { task: segment, args_parallel: { plan } },
-    { task: measure },
-  ]);
-  await anna.ended(await anna.submit(project, workflow, dataset));
+test.runIf(LONG)(
+  'six failed images of nine run again without the others, then the next task takes all nine',
+  async () => {
+    const anna = await person({ name: 'anna' });
+    const project = await anna.project();
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'];
+    const dataset = await anna.dataset(project, 'Plate', names);
+    const bad = names.slice(3);
+    const [segment, measure] = [await anna.task({ name: 'Segment' }), await anna.task({ name: 'Measure' })];
+    const plan = Object.fromEntries(bad.map((name) => [`${dataset.zarr_dir}/${name}`, { raise: 'no cells found' }]));
+    const workflow = await anna.workflow(project, 'Rerun', [
+      { task: segment, args_parallel: { plan } },
+      { task: measure },
+    ]);
+    await anna.ended(await anna.submit(project, workflow, dataset));
 
-  // six equal errors are one row with a count
-  const page = await anna.open(pathOf(workflow, dataset));
-  await page.getByRole('button', { name: 'Show what failed' }).click();
-  const row = page.getByRole('button', { name: /^6 × .*no cells found/ });
-  await row.waitFor();
-  expect(await row.getAttribute('aria-expanded')).toBe('false');
-  const panel = page.getByRole('region', { name: 'Selected task' });
-  await panel.getByRole('region', { name: 'd', exact: true }).getByText('ValueError: no cells found').first().waitFor();
-  await looksWell(page, 'workflow-equal-errors');
-  await row.click();
-  await panel.getByRole('button', { name: /^i\b/ }).click();
-  await panel.getByRole('region', { name: 'i', exact: true }).getByText('ValueError: no cells found').first().waitFor();
+    // six equal errors are one row with a count
+    const page = await anna.open(pathOf(workflow, dataset));
+    await page.getByRole('button', { name: 'Show what failed' }).click();
+    const row = page.getByRole('button', { name: /^6 × .*no cells found/ });
+    await row.waitFor();
+    expect(await row.getAttribute('aria-expanded')).toBe('false');
+    const panel = page.getByRole('region', { name: 'Selected task' });
+    await panel
+      .getByRole('region', { name: 'd', exact: true })
+      .getByText('ValueError: no cells found')
+      .first()
+      .waitFor();
+    await looksWell(page, 'workflow-equal-errors');
+    await row.click();
+    await panel.getByRole('button', { name: /^i\b/ }).click();
+    await panel
+      .getByRole('region', { name: 'i', exact: true })
+      .getByText('ValueError: no cells found')
+      .first()
+      .waitFor();
 
-  // and among the units of the run
-  await panel.getByRole('tab', { name: 'Runs' }).click();
-  await panel.getByRole('button', { name: 'Show run 1' }).click();
-  const units = panel.getByRole('table', { name: 'Units of this run' });
-  const equal = units.getByRole('button', { name: /^6 × .*no cells found/ });
-  await equal.waitFor();
-  expect(await units.getByRole('row').count()).toBe(1 + 3 + 1);
-  await looksWell(page, 'workflow-equal-units');
-  await equal.click();
-  await expect.poll(() => units.getByRole('row').count()).toBe(1 + 3 + 1 + 6);
-  await units.getByRole('button', { name: 'Log of i', exact: true }).click();
-  await panel.getByRole('region', { name: 'i', exact: true }).getByText('ValueError: no cells found').first().waitFor();
+    // and among the units of the run
+    await panel.getByRole('tab', { name: 'Runs' }).click();
+    await panel.getByRole('button', { name: 'Show run 1' }).click();
+    const units = panel.getByRole('table', { name: 'Units of this run' });
+    const equal = units.getByRole('button', { name: /^6 × .*no cells found/ });
+    await equal.waitFor();
+    expect(await units.getByRole('row').count()).toBe(1 + 3 + 1);
+    await looksWell(page, 'workflow-equal-units');
+    await equal.click();
+    await expect.poll(() => units.getByRole('row').count()).toBe(1 + 3 + 1 + 6);
+    await units.getByRole('button', { name: 'Log of i', exact: true }).click();
+    await panel
+      .getByRole('region', { name: 'i', exact: true })
+      .getByText('ValueError: no cells found')
+      .first()
+      .waitFor();
 
-  await setArguments(anna, workflow, 0, {});
-  await openDialog(page, 'Rerun 6 failed and continue');
-  await dialog(page).getByText('6 of 9 images go to Segment').waitFor();
-  expect(await said(page)).toContain('3 left out, with another status than failed');
-  expect(await said(page)).toContain('3 images that are done for Segment stay as they are.');
-  expect(await said(page)).toContain('Later tasks get all images that pass their filters.');
-  await looksWell(page, 'rerun');
-  await start(page, 'Rerun 6 images and continue');
-  expect((await anna.ended(await newestJob(anna, project))).status).toBe('done');
-  expect(await unitsOf(anna, project)).toEqual({ Segment: 6, Measure: 9 });
-  await runBar(page).getByRole('button', { name: 'Run again', exact: true }).waitFor();
-});
+    await setArguments(anna, workflow, 0, {});
+    await openDialog(page, 'Rerun 6 failed and continue');
+    await dialog(page).getByText('6 of 9 images go to Segment').waitFor();
+    expect(await said(page)).toContain('3 left out, with another status than failed');
+    expect(await said(page)).toContain('3 images that are done for Segment stay as they are.');
+    expect(await said(page)).toContain('Later tasks get all images that pass their filters.');
+    await looksWell(page, 'rerun');
+    await start(page, 'Rerun 6 images and continue');
+    expect((await anna.ended(await newestJob(anna, project))).status).toBe('done');
+    expect(await unitsOf(anna, project)).toEqual({ Segment: 6, Measure: 9 });
+    await runBar(page).getByRole('button', { name: 'Run again', exact: true }).waitFor();
+  },
+);
 
 test('a stopped task: finished images are done, the rest runs again', async () => {
   const anna = await person({ name: 'anna' });

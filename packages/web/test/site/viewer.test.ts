@@ -6,6 +6,7 @@ import { beforeAll, expect, test } from 'vitest';
 
 import type { Dataset, Job, PlatePictureInfo, Project } from '@service/contract';
 
+import { LONG } from '../../../server/test/support/long.ts';
 import { makePlate, square, writeImage4 } from '../images/ome-zarr.ts';
 import { startWeb } from '../server/built-web.ts';
 import { api, good, looksWell, openPage, type Person, person } from './site.ts';
@@ -106,7 +107,7 @@ const countIn = async (picture: Locator, colour: number[]) => (await seenIn(pict
 const brightest = async (picture: Locator, but: number[] = [-9]) => (await seenIn(picture, but)).brightest;
 
 // a shorter way there is in measurements.test.ts
-test.runIf(process.env['LONG'])(
+test.runIf(LONG)(
   'from the demo to the outline of a cell, without leaving the pages',
   { timeout: INSTALL_MS + 120_000 },
   async () => {
@@ -175,7 +176,7 @@ test('the view is in its address, and a link shows a colleague the same', async 
   expect(await words(third)).not.toContain('Tubulin');
 });
 
-test('two fingers zoom at what is between them, one moves it', async () => {
+test.runIf(LONG)('two fingers zoom at what is between them, one moves it', async () => {
   const page = await anna.open(viewOf('A01'));
   await expect.poll(() => words(page)).toContain('DAPI');
   const { x, y, width, height } = (await page.locator('#picture').boundingBox())!;
@@ -331,7 +332,7 @@ test('a length is measured with the pointer and by keys alone; values are read a
 });
 
 /** Where nothing runs, the page asks seldom: that is waited for in long runs. */
-const BEGINS = process.env['LONG'] ? ['before', 'after'] : ['before'];
+const BEGINS = LONG ? ['before', 'after'] : ['before'];
 test.each(BEGINS)('what a task writes that began %s is announced, and shown on request', async (begins) => {
   const project = await anna.project(`Written again, ${begins}`);
   const own = await anna.dataset(project, 'Images', ['one.zarr']);
@@ -362,7 +363,7 @@ test.each(BEGINS)('what a task writes that began %s is announced, and shown on r
   await expect.poll(() => panel.textContent()).toMatch(/Image\s*400/);
 });
 
-test('wells of a plate that a task writes meanwhile are announced, and shown on request', async () => {
+test.runIf(LONG)('wells of a plate that a task writes meanwhile are announced, and shown on request', async () => {
   const plate = await smallPlate('Wells written again');
   const project = await good<Project>(anna.client.get(`/api/v2/project/${plate.project_id}/`));
   const go = join(anna.folder, 'write-wells');
@@ -468,7 +469,7 @@ test('the wells of a plate of 1 536 are seen through a lens, with the pointer an
   await expect.poll(() => lens.textContent()).toContain('A01');
 });
 
-test.each(process.env['LONG'] ? [1024, 768] : [768])('it can be used at %i pixels', async (width) => {
+test.each(LONG ? [1024, 768] : [768])('it can be used at %i pixels', async (width) => {
   const page = await anna.open(viewOf('A01'));
   await page.setViewportSize({ width, height: 900 });
   await expect.poll(() => words(page)).toContain('DAPI from');

@@ -5,6 +5,7 @@ import type { Dataset, Project, Workflow } from '@service/contract';
 import { expect, test } from 'vitest';
 import type { Page as BrowserPage } from 'playwright-core';
 
+import { LONG } from '../../../server/test/support/long.ts';
 import { goTo, good, looksWell, person, share } from './site.ts';
 
 const IMAGES = ['p.zarr/A/01/0', 'p.zarr/A/02/0', 'p.zarr/A/03/0'].map((zarr_url, index) => ({
@@ -366,7 +367,7 @@ test('who may only read sees everything and no control that would be refused', a
   await looksWell(page, 'workflow-read-only');
 });
 
-test.each(process.env['LONG'] ? [1024, 768] : [768])('it can be used at %i pixels', async (width) => {
+test.each(LONG ? [1024, 768] : [768])('it can be used at %i pixels', async (width) => {
   const begun = await begin(failingOn('02'), { tasks: 3 });
   await ran(begun);
   const page = await begun.anna.open(begun.path, { width, height: 900 });

@@ -12,7 +12,6 @@ import { jobFiles } from '../../../src/jobs/files/index.ts';
 import { atFileEnd, temporaryFolder } from '../../support/file-end.ts';
 
 export const run = promisify(execFile);
-export const LONG = process.env['LONG'] === '1';
 export const MIB = 1024 * 1024;
 
 // byte by byte, megabytes would take seconds

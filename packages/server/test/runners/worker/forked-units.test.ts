@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 
+import { oneIn } from '../../support/long.ts';
 import { until } from '../../support/until.ts';
 import {
   bash,
@@ -30,24 +31,28 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))(
     const turn = turnsOf(python);
     const batchOf = (options: Options) => makeBatch({ python, ...options });
 
-    it.each(turn.of(SCRIPTS))('and a script that %s does what it does in a plain run', async (_, text, expected) => {
-      const script = makeScript(text, MODULES);
-      const folder = join(newFolder(), '0_task');
-      const working_folder = newFolder();
-      const outcomes = async (warm: boolean) => {
-        rmSync(folder, { recursive: true, force: true });
-        const options = { folder, warm, working_folder, environment: { Y: 'y' }, args: ['{"n": 0}', '{"n": 1}'] };
-        const batch = batchOf({ command: [python, script], ...options });
-        const { ends, stderr } = await batch.run(PLAIN);
-        expect(stderr).toBe('');
-        expect(existsSync(join(batch.batch, 'warm.txt'))).toBe(warm);
-        return traces(batch, ends, working_folder);
-      };
-      const plain = await outcomes(false);
-      const ended = plain.map((one) => (one.signal === null ? one.exit_code : `signal ${one.signal}`));
-      expect(ended).toEqual([expected, expected]);
-      expect(await outcomes(true)).toEqual(plain);
-    });
+    // the others in warm-parent.test.ts, and each in both in long runs
+    it.each(turn.of(oneIn(2, SCRIPTS, 1)))(
+      'and a script that %s does what it does in a plain run',
+      async (_, text, expected) => {
+        const script = makeScript(text, MODULES);
+        const folder = join(newFolder(), '0_task');
+        const working_folder = newFolder();
+        const outcomes = async (warm: boolean) => {
+          rmSync(folder, { recursive: true, force: true });
+          const options = { folder, warm, working_folder, environment: { Y: 'y' }, args: ['{"n": 0}', '{"n": 1}'] };
+          const batch = batchOf({ command: [python, script], ...options });
+          const { ends, stderr } = await batch.run(PLAIN);
+          expect(stderr).toBe('');
+          expect(existsSync(join(batch.batch, 'warm.txt'))).toBe(warm);
+          return traces(batch, ends, working_folder);
+        };
+        const plain = await outcomes(false);
+        const ended = plain.map((one) => (one.signal === null ? one.exit_code : `signal ${one.signal}`));
+        expect(ended).toEqual([expected, expected]);
+        expect(await outcomes(true)).toEqual(plain);
+      },
+    );
 
     turn.it('and imports once', async () => {
       const counter = join(newFolder(), 'imports');

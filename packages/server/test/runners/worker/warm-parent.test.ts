@@ -4,6 +4,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, uti
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 
+import { oneIn } from '../../support/long.ts';
 import { until } from '../../support/until.ts';
 import {
   cleanUp,
@@ -46,7 +47,8 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the warm
   const OWN = 'leaves a file open that a module opened';
 
   // with the other interpreter than in batches of their own
-  it.each(turn.of(SCRIPTS))(
+  // the others in forked-units.test.ts, and each in both in long runs
+  it.each(turn.of(oneIn(2, SCRIPTS)))(
     'serves a script that %s, and it does what it does in a plain run',
     async (name, text, expected) => {
       const script = makeScript(text, MODULES);
