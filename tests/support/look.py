@@ -131,7 +131,7 @@ def compressors(version: int) -> dict:
 
 
 def write_kinds(folder: Path) -> list[str]:
-    """One image for each codec, type and set of axes, in both versions; in short runs each in one of them, or in none."""
+    """One image for each codec, type and set of axes, in both versions; in short runs half of them, in one version."""
     written = []
 
     def of(names: tuple, turn: int) -> tuple:
