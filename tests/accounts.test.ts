@@ -23,7 +23,7 @@ import type { Profile, Resource } from '@service/contract';
 import { createRunAs } from '../packages/server/src/run-as/index.ts';
 import { collectorFor, keeperFor } from '../packages/server/src/tasks/collector.ts';
 import { until } from '../packages/server/test/support/lab.ts';
-import { LONG, oneIn } from '../packages/server/test/support/long.ts';
+import { oneIn } from '../packages/server/test/support/long.ts';
 import { PACKAGE, packProject, putPixi } from '../packages/server/test/support/pixi-project.ts';
 import { addAccount, can, openAccountSite, removeAccount, type AccountSite } from './support/accounts.ts';
 import { type Deployment, openDeployment } from './support/deployment.ts';
@@ -61,8 +61,8 @@ function placeTrespasser(place: AccountSite) {
   return { folder, program, told, aim };
 }
 
-/** What is installed takes long: with root, which ends up with the same account, only in long runs. */
-describe.each(['root', 'sudo'] as const)('a service that is started by %s', (how) => {
+/** With root, which ends up with the same account, only in long runs. */
+describe.each(oneIn(2, ['root', 'sudo'] as const, 1))('a service that is started by %s', (how) => {
   let place: AccountSite;
   let deployment: Deployment;
   let trespasser: ReturnType<typeof placeTrespasser>;
@@ -186,7 +186,7 @@ describe.each(['root', 'sudo'] as const)('a service that is started by %s', (how
       .execute();
   });
 
-  it.runIf(LONG || how === 'sudo')('neither can what a package brings: a .pth file, a setup.py', async () => {
+  it('neither can what a package brings: a .pth file, a setup.py', async () => {
     onTestFailed(() => console.error(deployment.output()));
     const { client } = deployment.lab.owner;
     const at = (who: string) => `import runpy; runpy.run_path("${trespasser.program}")["report"]("collect", "${who}")`;
@@ -228,7 +228,7 @@ describe.each(['root', 'sudo'] as const)('a service that is started by %s', (how
     expect(readdirSync(join(place.site.data, 'uploads'))).toEqual(['of-another']);
   });
 
-  it.runIf(LONG || how === 'sudo')('neither can a pixi project, whose tasks run as the account too', async () => {
+  it('neither can a pixi project, whose tasks run as the account too', async () => {
     onTestFailed(() => console.error(deployment.output()));
     const { client } = deployment.lab.owner;
     const folder = join(trespasser.folder, 'pixi-project');

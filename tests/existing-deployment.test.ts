@@ -10,6 +10,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 
 import { openEmbeddedDatabase } from '../packages/server/src/db/index.ts';
+import { oneIn } from '../packages/server/test/support/long.ts';
 import { remove, servicectl, startService, temporaryFolder } from './support/processes.ts';
 
 const connection = inject('connection');
@@ -80,7 +81,7 @@ function expectRefusal({ code, err }: { code: number | null; err: string }): voi
 }
 
 describe('a database of an existing deployment', () => {
-  it.each(COMMANDS.map((args) => [args] as const))(
+  it.each(oneIn(2, COMMANDS).map((args) => [args] as const))(
     'is refused by servicectl %j, and nothing is made in it',
     async (args) => {
       writeFileSync(join(folder, PAIRS), '[]');

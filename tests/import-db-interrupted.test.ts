@@ -165,7 +165,7 @@ describe('kill -9 of a whole database server', () => {
     300_000,
   );
 
-  it('of the embedded database, in the middle: the same command starts it again, and imports', async () => {
+  it.runIf(LONG)('of the embedded database, in the middle: the same command starts it again, and imports', async () => {
     const { url, environment, again: _ } = await arrange();
     const data = join(folder, 'embedded');
     const own = { SERVICE_DATA_DIR: data, PGPASSWORD: environment['PGPASSWORD']! };

@@ -107,51 +107,58 @@ describe('an import', () => {
     },
   );
 
-  it('goes into the embedded database, takes the key along, and the service starts with what was imported', async () => {
-    const data = join(folder, 'embedded');
-    const old = join(folder, 'old.env');
-    const { host, port, user, password } = connection;
-    const lines = {
-      POSTGRES_DB: scene.from.name,
-      POSTGRES_HOST: host,
-      POSTGRES_PORT: port,
-      POSTGRES_USER: user,
-      POSTGRES_PASSWORD: password,
-      JWT_SECRET_KEY: 'key of the old settings',
-    };
-    writeFileSync(
-      old,
-      Object.entries(lines)
-        .map(([name, value]) => `${name}=${value}\n`)
-        .join(''),
-    );
-    await scene.from.leave();
-    const own = { SERVICE_DATA_DIR: data };
-    const embedded = (...args: string[]) =>
-      servicectl(['import-db', '--from-env', old, ...args], { folder, environment: own });
-    expect(embedded('--dry-run')).toMatchObject({ code: 0, err: '' });
-    const key = join(data, 'secrets/signing-key');
-    expect(existsSync(key)).toBe(false);
-    const done = embedded();
-    expect(done).toMatchObject({ code: 0, err: '', out: expect.stringContaining('people stay signed in') as unknown });
-    expect(readFileSync(key, 'utf8').trim()).toBe(lines.JWT_SECRET_KEY);
-    // the command may have been killed right after the import was stored
-    rmSync(key);
-    expect(embedded()).toMatchObject({ code: 0, out: expect.stringContaining('imported already') as unknown });
-    expect(readFileSync(key, 'utf8').trim()).toBe(lines.JWT_SECRET_KEY);
+  it.runIf(LONG)(
+    'goes into the embedded database, takes the key along, and the service starts with what was imported',
+    async () => {
+      const data = join(folder, 'embedded');
+      const old = join(folder, 'old.env');
+      const { host, port, user, password } = connection;
+      const lines = {
+        POSTGRES_DB: scene.from.name,
+        POSTGRES_HOST: host,
+        POSTGRES_PORT: port,
+        POSTGRES_USER: user,
+        POSTGRES_PASSWORD: password,
+        JWT_SECRET_KEY: 'key of the old settings',
+      };
+      writeFileSync(
+        old,
+        Object.entries(lines)
+          .map(([name, value]) => `${name}=${value}\n`)
+          .join(''),
+      );
+      await scene.from.leave();
+      const own = { SERVICE_DATA_DIR: data };
+      const embedded = (...args: string[]) =>
+        servicectl(['import-db', '--from-env', old, ...args], { folder, environment: own });
+      expect(embedded('--dry-run')).toMatchObject({ code: 0, err: '' });
+      const key = join(data, 'secrets/signing-key');
+      expect(existsSync(key)).toBe(false);
+      const done = embedded();
+      expect(done).toMatchObject({
+        code: 0,
+        err: '',
+        out: expect.stringContaining('people stay signed in') as unknown,
+      });
+      expect(readFileSync(key, 'utf8').trim()).toBe(lines.JWT_SECRET_KEY);
+      // the command may have been killed right after the import was stored
+      rmSync(key);
+      expect(embedded()).toMatchObject({ code: 0, out: expect.stringContaining('imported already') as unknown });
+      expect(readFileSync(key, 'utf8').trim()).toBe(lines.JWT_SECRET_KEY);
 
-    const service = startService(['--port', '0'], { environment: own });
-    try {
-      const [, url] = await service.said(/answers at (http:\/\/\S+)/);
-      const admin = await signIn(url!, 'admin@example.org');
-      expect((await admin.get('/auth/users/')).body).toHaveLength(3);
-      expect((await admin.get('/admin/v2/resource/')).body).toHaveLength(1);
-      expect((await admin.get('/auth/group/')).body).toHaveLength(1);
-    } finally {
-      service.process.kill('SIGTERM');
-      await service.ended;
-    }
-  });
+      const service = startService(['--port', '0'], { environment: own });
+      try {
+        const [, url] = await service.said(/answers at (http:\/\/\S+)/);
+        const admin = await signIn(url!, 'admin@example.org');
+        expect((await admin.get('/auth/users/')).body).toHaveLength(3);
+        expect((await admin.get('/admin/v2/resource/')).body).toHaveLength(1);
+        expect((await admin.get('/auth/group/')).body).toHaveLength(1);
+      } finally {
+        service.process.kill('SIGTERM');
+        await service.ended;
+      }
+    },
+  );
 });
 
 describe('a refusal', () => {

@@ -11,7 +11,7 @@ import { type Deployment, openDeployment } from './support/deployment.ts';
 import { everyTask, storyOf } from './support/every-task.ts';
 import { isOver, submitNew } from './support/faults.ts';
 
-const KILLS = LONG ? 30 : 2;
+const KILLS = LONG ? 30 : 1;
 
 const parents = (deployment: Deployment) =>
   deployment
@@ -32,7 +32,7 @@ async function expectNoUnits(deployment: Deployment): Promise<void> {
 const runners: Runner[] = LONG ? ['the service', 'root', 'sudo'] : ['the service'];
 
 it.each(runners)(
-  `${KILLS} times at random moments, with tasks run by %s`,
+  'at random moments, with tasks run by %s',
   async (runner) => {
     const deployment = await openDeploymentAs(runner, { database: 'given', origin: 'pypi' });
     onTestFailed(() => console.error(deployment.output()));

@@ -273,7 +273,7 @@ describe('a service', () => {
     expect([await pageOf(address!), await pageOf(addresses[1]!)]).toEqual(['fourth undefined', 'first undefined']);
   });
 
-  it('uses the earlier build when there can be no new one', async () => {
+  it.runIf(LONG)('uses the earlier build when there can be no new one', async () => {
     const { checkout, folder } = newCheckout(viteThatWrites(clientThatSays('earlier')));
     await ensureBuilt({ folder });
     putVite(join(folder, 'node_modules'), FAILS);
@@ -308,7 +308,7 @@ describe('a service', () => {
 describe('the real build', () => {
   const NODE = join(ROOT, 'node_modules/.bin/node');
 
-  it('is marked while a service uses it', async () => {
+  it.runIf(LONG)('is marked while a service uses it', async () => {
     const service = start();
     await service.said(READY);
     const mark = join(await ensureBuilt(), 'used-by', `${hostname()}-${service.process.pid}`);

@@ -94,7 +94,9 @@ export async function startSshd({ maxSessions = 10, hostKeyType = 'ed25519' } = 
     string,
   ];
   const port = await freePort();
-  makeKey(hostKey, '-t', hostKeyType);
+  // a longer one of RSA takes many seconds to find
+  const makeHostKey = () => makeKey(hostKey, '-t', hostKeyType, ...(hostKeyType === 'rsa' ? ['-b', '2048'] : []));
+  makeHostKey();
   makeKey(keyPath);
   mkdirSync('/run/sshd', { recursive: true, mode: 0o755 });
   writeFileSync(
@@ -152,7 +154,7 @@ export async function startSshd({ maxSessions = 10, hostKeyType = 'ed25519' } = 
       listener = spawn('/usr/sbin/sshd', ['-D', '-f', join(folder, 'config'), '-E', log], { stdio: 'ignore' });
       await until('sshd to answer', () => answers(port));
     },
-    changeHostKey: () => void makeKey(hostKey, '-t', hostKeyType),
+    changeHostKey: () => void makeHostKey(),
     async stop() {
       await sshd.halt();
       rmSync(folder, { recursive: true, force: true });

@@ -395,7 +395,7 @@ describe('the first workflow, with default arguments on two wells', () => {
   });
 
   it.each(
-    oneIn<[string, () => ReturnType<typeof unit>, string]>(2, [
+    oneIn<[string, () => ReturnType<typeof unit>, string]>(3, [
       [
         'a plate that exists',
         () => nonParallel('Make Demo Plate', { zarr_dir }),
@@ -607,7 +607,7 @@ describe('Fail On Wells', () => {
   const at = (column: string) => `${zarr_dir}/any.zarr/B/${column}/0`;
 
   it.each(
-    oneIn<[string, Json, { status: number | null; signal: string | null; log: RegExp }]>(2, [
+    oneIn<[string, Json, { status: number | null; signal: string | null; log: RegExp }]>(3, [
       [
         'exception',
         {},
@@ -646,7 +646,7 @@ describe('arguments', () => {
   const init_args = { seed: 1, survival: 1 };
 
   it.each(
-    oneIn<[string, 'init' | 'compute', Json, string[]]>(2, [
+    oneIn<[string, 'init' | 'compute', Json, string[]]>(3, [
       ['Make Demo Plate', 'init', {}, ['arguments: zarr_dir is missing.']],
       ['Make Demo Plate', 'init', { zarr_dir, rows: 3 }, ['There is no argument "rows"; remove it.']],
       [

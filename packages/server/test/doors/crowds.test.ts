@@ -107,7 +107,7 @@ const WHILE_BUSY = { timeout: 40_000, interval: 300 };
 describe('what one person has open', () => {
   it.each(
     oneIn<[string, number, (one: Someone) => string, Asked?]>(
-      2,
+      3,
       [
         ['event streams of a project', 256, ({ project }) => `/api/v2/project/${project}/events/`],
         ['event streams of a job', 256, ({ project, job }) => `/api/v2/project/${project}/job/${job}/events/`],

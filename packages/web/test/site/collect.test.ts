@@ -106,7 +106,8 @@ test.runIf(LONG)('a wheel: the activity appears with its steps, ends, and the li
     .toMatch(/1\.0\.0 of .+ \(task group \d+\) is installed in .+, where .+ 1\.0\.0 would be installed/);
 });
 
-test('a wheel that is none fails with its log', async () => {
+// demo.test.ts shows a failed one with its log, too
+test.runIf(LONG)('a wheel that is none fails with its log', async () => {
   const anna = await person({ name: 'anna' });
   const name = unique();
   const broken = buildWheel(folder, { name, files: { [`${name}/__init__.py`]: '' } });

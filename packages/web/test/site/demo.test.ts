@@ -2,11 +2,13 @@ import { expect, test } from 'vitest';
 
 import type { Dataset, Job, Project, Workflow } from '@service/contract';
 
+import { LONG } from '../../../server/test/support/long.ts';
 import { good, looksWell, person } from './site.ts';
 
 const INSTALL_MS = 180_000;
 
-test(
+// measurements.test.ts has it made and run, too
+test.runIf(LONG)(
   'somebody without projects gets a demo that runs, and the same one when interrupted',
   { timeout: INSTALL_MS + 60_000 },
   async () => {

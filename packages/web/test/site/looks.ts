@@ -54,15 +54,15 @@ const settled = (page: Page) =>
   page.evaluate(`document.fonts.ready.then(() => new Promise((drawn) =>
     requestAnimationFrame(() => requestAnimationFrame(() => drawn()))))`);
 
-/** As file, page and what was open in it. */
+/** As page and what was open in it. */
 const seen = new Set<string>();
 
 /**
- * No violation of WCAG 2.2 AA, in light and in dark. Where a file looks at a page several times with the same open in it, the
- * first is enough. Long runs look at all of them, and keep pictures as PICTURES=1 does.
+ * No violation of WCAG 2.2 AA, in light and in dark. Of several looks at a page with the same open in it, the first of a worker
+ * is enough. Long runs take all of them, and keep pictures as PICTURES=1 does.
  */
 export async function looksWell(page: Page, name: string): Promise<void> {
-  const where = `${expect.getState().testPath} ${await whereabouts(page)}`;
+  const where = await whereabouts(page);
   if (seen.has(where) && !DRAWN) return;
   seen.add(where);
   for (const colorScheme of ['light', 'dark'] as const) {

@@ -7,6 +7,7 @@ import type { User } from '@service/contract';
 
 import { startOidc } from '../../../server/test/support/oidc.ts';
 import { ADMIN, START_MS, startApi, startWeb, type Web } from '../server/built-web.ts';
+import { LONG } from '../../../server/test/support/long.ts';
 import { admin, api, asAdmin, good, looksWell, openPage, PASSWORD, person } from './site.ts';
 
 let guest: User;
@@ -103,7 +104,7 @@ async function wayBack(): Promise<{ address: string; leadTo(url: string): void }
   };
 }
 
-test(
+test.runIf(LONG)(
   'a new external account reads on home what comes next',
   async () => {
     const oidc = await startOidc();

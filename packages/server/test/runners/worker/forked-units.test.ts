@@ -32,7 +32,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))(
     const batchOf = (options: Options) => makeBatch({ python, ...options });
 
     // the others in warm-parent.test.ts, and each in both in long runs
-    it.each(turn.of(oneIn(2, SCRIPTS, 1)))(
+    it.each(turn.of(oneIn(3, SCRIPTS, 1)))(
       'and a script that %s does what it does in a plain run',
       async (_, text, expected) => {
         const script = makeScript(text, MODULES);

@@ -48,7 +48,7 @@ describe.concurrent.each(interpreters().map((python) => ({ python })))('the warm
 
   // with the other interpreter than in batches of their own
   // the others in forked-units.test.ts, and each in both in long runs
-  it.each(turn.of(oneIn(2, SCRIPTS)))(
+  it.each(turn.of(oneIn(3, SCRIPTS)))(
     'serves a script that %s, and it does what it does in a plain run',
     async (name, text, expected) => {
       const script = makeScript(text, MODULES);
