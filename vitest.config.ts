@@ -31,8 +31,11 @@ const ONCE = process.env['LONG'] ? [] : [inServer(everyFileOf('import'))];
 /** What a file leaves behind goes with it. */
 const EACH_FILE = ['packages/server/test/support/each-file.ts'];
 
+/** Looking costs time that others could use: a page is asked through a browser. */
+const looking = (interval: number) => ({ expect: { poll: { timeout: 20_000, interval } } });
+
 /** On a busy machine, what a test waits for may come late; a test that waits in vain still ends. */
-const PATIENT = { expect: { poll: { timeout: 20_000 } }, testTimeout: 60_000, hookTimeout: 60_000 };
+const PATIENT = { ...looking(100), testTimeout: 60_000, hookTimeout: 60_000 };
 
 /** The same files, once on the embedded database and once on a PostgreSQL server of the system. */
 const serverOn = (database: 'embedded' | 'given') => ({
@@ -95,6 +98,7 @@ export default defineConfig({
       {
         test: {
           ...PATIENT,
+          ...looking(250),
           name: 'site',
           // one browser and one set of modules for the files of a worker
           isolate: false,
