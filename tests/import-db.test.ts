@@ -10,7 +10,7 @@ import { describe, expect, it } from 'vitest';
 import { type Existing, openSample } from '../packages/server/test/support/existing-database.ts';
 import { LONG, oneIn } from '../packages/server/test/support/long.ts';
 import { addUnits, dumpOf, importScene, signIn, urlOf } from './support/importing.ts';
-import { cleanEnvironment, ROOT, servicectl, startService } from './support/processes.ts';
+import { cleanEnvironment, program, ROOT, servicectl, startService } from './support/processes.ts';
 
 const scene = importScene();
 const { connection, folder } = scene;
@@ -348,11 +348,11 @@ describe('a refusal', () => {
 describe('a password', () => {
   /** In a terminal, with keys typed into it. */
   function inTerminal(keys: string, more: Record<string, string> = {}, files: string[] = ['--dry-run']) {
-    const command = [join(ROOT, 'node_modules/.bin/node'), join(ROOT, 'packages/server/src/cli/main.ts'), 'import-db'];
+    const command = [join(ROOT, 'node_modules/.bin/node'), join(ROOT, program('servicectl')), 'import-db'];
     const args = JSON.stringify([...command, '--from', scene.url(), ...files]);
     const { PGPASSWORD: _, ...own } = scene.environment;
     // keys come when they are asked for
-    const program = `
+    const typing = `
 import json, os, pty, sys
 argv, keys, seen, sent = json.loads(sys.argv[1]), sys.argv[2].encode(), b'', False
 pid, terminal = pty.fork()
@@ -365,7 +365,7 @@ while True:
     if not sent and b'Password' in seen: os.write(terminal, keys + b'\\n'); sent = True
 sys.stdout.buffer.write(seen)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))`;
-    const done = spawnSync('python3', ['-c', program, args, keys], {
+    const done = spawnSync('python3', ['-c', typing, args, keys], {
       cwd: folder,
       encoding: 'utf8',
       timeout: 60_000,

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import { freePort } from '../packages/server/src/db/free-port.ts';
 import { oneIn } from '../packages/server/test/support/long.ts';
@@ -68,6 +68,9 @@ const ask = async (url: string, token: string, path: string) =>
     string,
     unknown
   >;
+
+// from the sources, as people start it
+beforeAll(() => void vi.stubEnv('BUNDLED_PROGRAMS', ''));
 
 describe('what Node compiled', () => {
   const keptBy = (place: string) => join(place, `service-compiled-${process.getuid!()}`);

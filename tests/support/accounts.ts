@@ -27,7 +27,7 @@ import { SCRIPTED } from '../../packages/server/test/support/lab.ts';
 import { type Deployment, type DeploymentOptions, openDeployment, type Site } from './deployment.ts';
 import { exchanged, runBlock, SUDO } from './manual-commands.ts';
 import { blockOf } from './manual-texts.ts';
-import { remove, ROOT, startCommand, startService, temporaryFolder } from './processes.ts';
+import { program, remove, ROOT, startCommand, startService, temporaryFolder } from './processes.ts';
 
 export interface TestAccount {
   name: string;
@@ -98,7 +98,7 @@ const startAs =
       'setpriv',
       [
         ...[`--reuid=${name}`, `--regid=${name}`, '--init-groups', '--inh-caps=-all'],
-        ...[join(checkout, 'node_modules/.bin/node'), 'packages/server/bin/start.cjs', ...args],
+        ...[join(checkout, 'node_modules/.bin/node'), program('start', environment), ...args],
       ],
       {
         folder: checkout,

@@ -15,7 +15,7 @@ import { afterAll, afterEach, beforeEach, inject } from 'vitest';
 import type { Connection } from '../../packages/server/src/db/index.ts';
 import { type Existing, openExisting, PASSWORD } from '../../packages/server/test/support/existing-database.ts';
 import { type Client, clientOf } from '../../packages/server/test/support/server.ts';
-import { remove, ROOT, type Running, servicectl, startCommand, temporaryFolder } from './processes.ts';
+import { program, remove, ROOT, type Running, servicectl, startCommand, temporaryFolder } from './processes.ts';
 
 export async function administer<T extends object>(
   connection: Connection,
@@ -81,7 +81,7 @@ export const startImport = (
 ): Running =>
   startCommand(
     join(ROOT, 'node_modules/.bin/node'),
-    [join(ROOT, 'packages/server/src/cli/main.ts'), 'import-db', '--from', url, ...args],
+    [join(ROOT, program('servicectl')), 'import-db', '--from', url, ...args],
     { folder, environment },
   );
 

@@ -5,6 +5,18 @@ import { join } from 'node:path';
 
 export const ROOT = join(import.meta.dirname, '../..');
 const BIN = join(ROOT, 'node_modules/.bin');
+const SOURCES = 'packages/server/bin';
+
+/**
+ * The programs of the service, below this checkout: those that `scripts/test.sh` has bundled, which begin in a third of the time.
+ * They are the sources where a test runs by itself, in long runs, and where something else is loaded with them.
+ */
+export const program = (name: 'start' | 'servicectl', environment: Record<string, string> = {}): string =>
+  join((!environment['NODE_OPTIONS'] && process.env['BUNDLED_PROGRAMS']) || SOURCES, `${name}.cjs`);
+
+/** In another checkout, its sources. */
+const startIn = ({ folder = ROOT, environment }: ProcessOptions) =>
+  folder === ROOT ? program('start', environment) : `${SOURCES}/start.cjs`;
 
 /** Removed when the test file is over, if nobody did before. */
 export { temporaryFolder } from '../../packages/server/test/support/file-end.ts';
@@ -69,13 +81,13 @@ export function startCommand(command: string, args: string[], options: ProcessOp
  * for: few tests look at them, and none should wait for them to be built.
  */
 export const startService = (args: string[], options: ProcessOptions = {}) =>
-  startCommand(join(BIN, 'node'), ['packages/server/bin/start.cjs', ...args], {
+  startCommand(join(BIN, 'node'), [startIn(options), ...args], {
     ...options,
     environment: { SERVICE_WEB_CLIENT: 'false', ...options.environment },
   });
 
 export function servicectl(args: string[], options: ProcessOptions & { input?: string } = {}) {
-  const done = spawnSync(join(BIN, 'node'), [join(ROOT, 'packages/server/bin/servicectl.cjs'), ...args], {
+  const done = spawnSync(join(BIN, 'node'), [join(ROOT, program('servicectl', options.environment)), ...args], {
     cwd: options.folder ?? ROOT,
     env: cleanEnvironment(options.environment),
     encoding: 'utf8',

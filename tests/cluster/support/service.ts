@@ -9,7 +9,7 @@
  */
 import { join } from 'node:path';
 
-import { type Running, startCommand } from '../../support/processes.ts';
+import { program, type Running, startCommand } from '../../support/processes.ts';
 import { type Account, becoming, CHECKOUT, environmentOf, folderOf } from './commands.ts';
 
 interface ServiceOptions {
@@ -38,7 +38,7 @@ export const launchService = (as: Account, args: string[], environment: Record<s
     'unshare',
     [
       ...['--mount', '--propagation', 'slave', '--', ...becoming(as)],
-      ...[join(CHECKOUT, 'node_modules/.bin/node'), 'packages/server/bin/start.cjs', '--no-web', ...args],
+      ...[join(CHECKOUT, 'node_modules/.bin/node'), program('start', environment), '--no-web', ...args],
     ],
     { folder: CHECKOUT, environment: { ...environmentOf(as), ...environment } },
   );

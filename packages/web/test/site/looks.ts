@@ -1,8 +1,10 @@
 /** How a page looks: as pictures for people, and without violations of WCAG 2.2 AA. */
+import { createHash } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
-import { expect } from 'vitest';
+import { expect, inject, type ProvidedContext } from 'vitest';
 
 import { LONG } from '../../../server/test/support/long.ts';
 
@@ -54,17 +56,27 @@ const settled = (page: Page) =>
   page.evaluate(`document.fonts.ready.then(() => new Promise((drawn) =>
     requestAnimationFrame(() => requestAnimationFrame(() => drawn()))))`);
 
-/** As page and what was open in it. */
-const seen = new Set<string>();
+/** Whether nobody looked at this before, in any worker: a folder can be made once. Other sites are looked at each time. */
+function isFirstLook(where: string): boolean {
+  const site = inject('site') as ProvidedContext['site'] | undefined;
+  if (site === undefined) return true;
+  const looks = join(site.folder, 'looked-at');
+  mkdirSync(looks, { recursive: true });
+  try {
+    mkdirSync(join(looks, createHash('sha256').update(where).digest('hex')));
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return false;
+  }
+}
 
 /**
- * No violation of WCAG 2.2 AA, in light and in dark. Of several looks at a page with the same open in it, the first of a worker
- * is enough. Long runs take all of them, and keep pictures as PICTURES=1 does.
+ * No violation of WCAG 2.2 AA, in light and in dark. Of several looks at a page with the same open in it, the first of a run is
+ * enough. Long runs take all of them, and keep pictures as PICTURES=1 does.
  */
 export async function looksWell(page: Page, name: string): Promise<void> {
-  const where = await whereabouts(page);
-  if (seen.has(where) && !DRAWN) return;
-  seen.add(where);
+  if (!DRAWN && !isFirstLook(await whereabouts(page))) return;
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await settled(page);
