@@ -18,11 +18,10 @@ const ALONE = [
 const LONG_TWICE = process.env['LONG']
   ? []
   : [
-      ...['accounts', 'data', 'doors', 'hosts', 'http', 'jobs', 'logging', 'mail', 'overview', 'pictures'].map(
+      ...['accounts', 'audit', 'data', 'doors', 'hosts', 'http', 'jobs', 'logging', 'mail', 'overview', 'pictures'].map(
         everyFileOf,
       ),
       ...['projects', 'queue', 'settings', 'tables', 'tasks'].map(everyFileOf),
-      ...['audit/audit-export', 'audit/audited-operations'],
     ].map(inServer);
 
 /** What makes and drops many databases, for which only a server that never waits for the disk is quick enough. */

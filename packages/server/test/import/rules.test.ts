@@ -713,7 +713,7 @@ const CASES: Case[] = [
 
 const ofRule = ({ lines }: Imported, rule: string): Line[] => lines.filter((line) => line.rule === rule);
 
-describe.each(oneIn(3, CASES))('$rule', ({ rule, name, arrange, lines, rows, kept, revision, options }) => {
+describe.each(oneIn(4, CASES))('$rule', ({ rule, name, arrange, lines, rows, kept, revision, options }) => {
   it(name, async () => {
     const from = await existing(revision ? { revision } : {});
     await arrange(from);

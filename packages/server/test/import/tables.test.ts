@@ -173,7 +173,7 @@ async function nextIds({ target }: Imported, tables: string[]): Promise<number[]
 
 describe.each(
   oneIn(
-    3,
+    4,
     REVISIONS.flatMap((revision) => [
       { revision, upgraded: false },
       { revision, upgraded: true },
