@@ -24,7 +24,7 @@ const LONG_TWICE = process.env['LONG']
       ...['projects', 'queue', 'settings', 'tables', 'tasks'].map(everyFileOf),
     ].map(inServer);
 
-/** What makes and drops many databases, for which only a server that never waits for the disk is quick enough. */
+/** What makes and drops many databases: on one kind. */
 const ONCE = process.env['LONG'] ? [] : [inServer(everyFileOf('import'))];
 
 /** What a file leaves behind goes with it. */
