@@ -69,10 +69,11 @@ const ask = async (url: string, token: string, path: string) =>
     unknown
   >;
 
-// from the sources, as people start it
-beforeAll(() => void vi.stubEnv('BUNDLED_PROGRAMS', ''));
-
 describe('what Node compiled', () => {
+  // of the sources there is something to keep
+  beforeAll(() => void vi.stubEnv('BUNDLED_PROGRAMS', ''));
+  afterAll(() => void vi.unstubAllEnvs());
+
   const keptBy = (place: string) => join(place, `service-compiled-${process.getuid!()}`);
   /** A command that ends by itself, and keeps what it compiled. */
   const run = (place: string) => servicectl(['--help'], { environment: { TMPDIR: place, NODE_COMPILE_CACHE: '' } });
