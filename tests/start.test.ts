@@ -69,11 +69,10 @@ const ask = async (url: string, token: string, path: string) =>
     unknown
   >;
 
-describe('what Node compiled', () => {
-  // of the sources there is something to keep
-  beforeAll(() => void vi.stubEnv('BUNDLED_PROGRAMS', ''));
-  afterAll(() => void vi.unstubAllEnvs());
+// from the sources, as people start it
+beforeAll(() => void vi.stubEnv('BUNDLED_PROGRAMS', ''));
 
+describe('what Node compiled', () => {
   const keptBy = (place: string) => join(place, `service-compiled-${process.getuid!()}`);
   /** A command that ends by itself, and keeps what it compiled. */
   const run = (place: string) => servicectl(['--help'], { environment: { TMPDIR: place, NODE_COMPILE_CACHE: '' } });

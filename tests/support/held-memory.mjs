@@ -7,7 +7,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { isMainThread } from 'node:worker_threads';
 
-/** At most this part of the processor: the service has work to do. Its waits for a busy machine do not count, or garbage grows. */
+/** At most this part of the processor: the service has work to do. Waits for a busy machine do not count: garbage would grow. */
 const PART = 1 / 10;
 const PAUSE_MS = 100;
 

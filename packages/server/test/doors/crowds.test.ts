@@ -130,7 +130,7 @@ describe('what one person has open', () => {
           headers: { authorization, 'content-type': 'application/json' },
           ...(asked ? { method: 'POST', body: 'x'.repeat(2 ** 20 + 1) } : {}),
         });
-      // on a busy machine, uploads may still be on their way, and whoever is let in meanwhile takes the place of one: so it stays
+      // on a busy machine, uploads may still be on their way: what is let in meanwhile takes the place of one, so it stays open
       const another = () => (asked ? begin(anna, path(anna), asked) : oneMore());
       await expect.poll(async () => (await another()).status, WHILE_BUSY).toBe(429);
       const refused = await oneMore();
